@@ -1,0 +1,129 @@
+#ifndef MSCACHE_CLIENT_CLIENT_H
+#define MSCACHE_CLIENT_CLIENT_H
+
+#include <stdbool.h>
+
+#include "common/record.h"
+#include "common/wire.h"
+
+/* A job's side of the protocol: one connection to the daemon, the segments it maps, the arena it decodes into. All functions may
+ * be called from any thread. A connection that breaks is made again in the background of later calls, with back-off;
+ * meanwhile calls answer MSCACHE_ENODAEMON at once and the caller goes on without cache.
+ * A child of fork() has the parent's maps but not its connection: it makes its own at the first call. */
+struct client;
+
+struct client_options {
+    const char *socket;   /* a daemon's socket; NULL: MSCACHE_SOCKET, then what follows */
+    const char *root;     /* store root of a private daemon; NULL: MSCACHE_PATH; then the service, if /run/mscache is
+                             there; else the user's root */
+    bool start;           /* start a private daemon where none answers (never where the service exists) */
+    uint64_t arena_bytes; /* 0 = 64 MiB */
+    void (*say)(void *arg, const char *text); /* one-line warnings, each kind once per outage; NULL = standard error */
+    void *say_arg;
+};
+
+/* 0 even where no daemon answers (client_error says why): the connection is tried again later. MSCACHE_EINVAL, MSCACHE_ENOMEM,
+ * MSCACHE_EOWNER (the root belongs to another user) with err. */
+int client_new(struct client **ret, const struct client_options *o, char *err, size_t err_size);
+void client_free(struct client *c); /* all caches are closed */
+
+/* Connect now if there is no connection. 0, or why not, with a message that names socket and root. */
+int client_connect(struct client *c, char *err, size_t err_size);
+bool client_connected(struct client *c);
+
+/* Frames sent to the daemon so far (the tests count them). */
+uint64_t client_messages(struct client *c);
+
+/* ---- one opened (dataset, pipeline) ---- */
+
+struct client_cache;
+
+struct client_cache_options {
+    const char *dataset;  /* paths_dataset_ok holds */
+    const char *pipeline; /* canonical text of the prefix */
+    struct key hash;
+    uint64_t budget; /* bytes, 0 = the daemon's default */
+    bool listing;    /* keys are the whole dataset: fingerprint, count and LIVE are sent */
+    struct key fingerprint;
+    const struct key *keys; /* of the listing; borrowed until close */
+    uint64_t count;
+};
+
+/* Registers the cache; opens it with the daemon when there is one, now and after each reconnection. */
+int client_cache_open(struct client_cache **ret, struct client *c, const struct client_cache_options *o);
+void client_cache_close(struct client_cache *k);
+
+/* What the daemon knows of a sample. */
+struct client_found {
+    uint8_t state; /* enum wire_state */
+    uint8_t reason;
+    int error; /* BAD */
+    struct location location;
+    char text[256]; /* BAD */
+};
+
+/* Ask for n keys (any number; sent in frames of WIRE_KEYS_MAX). Blocks until the answer is there, at most the time that a living daemon
+ * could need (then MSCACHE_ETIMEOUT: go on without it). */
+int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t max_claims, struct client_found *ret);
+
+/* Called from the connection's thread, with no lock held; must not block. found->state PENDING also stands for a
+ * connection that broke: the caller decodes for itself. */
+typedef void (*client_done_fn)(void *arg, uint64_t cookie, const struct client_found *found);
+
+/* Ask to be told when a PENDING sample is decided, at the latest after timeout_ms. done is called exactly once unless an error is
+ * returned. The claim of a lost claimant may come as CLAIM when `claim` is set. */
+int client_wait(struct client_cache *k, struct key key, uint32_t timeout_ms, bool claim, client_done_fn done, void *arg,
+                uint64_t cookie);
+
+/* ---- reading ---- */
+
+struct client_record {
+    const uint8_t *data;
+    uint8_t dtype, ndim;
+    uint32_t shape[3];
+    uint32_t length;
+};
+
+/* The record at a location: mapped, its pages populated (MADV_POPULATE_READ, or pread where the kernel has none), its header compared
+ * with cache and key, and, unless `verified`, its payload with its checksum. The segment stays mapped until
+ * client_release. MSCACHE_ENOENT: the segment was retired, ask again; MSCACHE_EDAMAGED or MSCACHE_EIO: treat as a miss and
+ * call client_report. */
+int client_read(struct client_cache *k, struct key key, struct location location, bool verified,
+                struct client_record *ret);
+void client_release(struct client *c, struct location location);
+
+/* ---- storing ---- */
+
+/* A piece of the arena. */
+struct client_slice {
+    void *data; /* writable, aligned to RECORD_ALIGN */
+    struct arena *arena;
+    uint64_t offset;
+    uint64_t bytes;
+};
+
+/* Take `bytes` of the arena. MSCACHE_EBUSY when it has no room now, MSCACHE_ETOOLARGE when it never has, MSCACHE_ENODAEMON. */
+int client_arena_take(struct client *c, uint64_t bytes, struct client_slice *ret);
+void client_arena_give(struct client_slice *s); /* the caller's use of it ends; a PUT under way keeps its own */
+
+struct client_put {
+    struct key key;
+    uint8_t dtype, ndim;
+    uint32_t shape[3];
+    uint32_t length; /* payload bytes, from the slice's start */
+    uint64_t decode_ns;
+};
+
+/* Offer a decoded sample. Sends and returns; done (may be NULL) is told WIRE_HIT with the location, or WIRE_MISS with
+ * the reason. The slice may be given back right after. */
+int client_put(struct client_cache *k, const struct client_put *put, const struct client_slice *slice,
+               client_done_fn done, void *arg, uint64_t cookie);
+
+/* Say that a completely read file is broken (error_is_format(error)). */
+int client_put_bad(struct client_cache *k, struct key key, int error, const char *text, uint64_t decode_ns);
+
+void client_abandon(struct client_cache *k, struct key key, enum wire_abandon_why why);
+int client_report(struct client_cache *k, struct key key, struct location location); /* waits for the daemon's OK */
+void client_used(struct client_cache *k, const struct wire_used *used); /* its `cache` is filled in here */
+
+#endif

@@ -1,0 +1,48 @@
+#ifndef MSCACHE_KERNELS_RESIZE_H
+#define MSCACHE_KERNELS_RESIZE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+
+/* Separable, antialiased resampling of 8-bit images, byte for byte as Pillow does it (ImagingResample of
+ * Pillow 9.4, src/libImaging/Resample.c: weights normalised in double, rounded to RESIZE_BITS fixed point,
+ * horizontal pass first, each pass rounded to 8 bits). */
+#define RESIZE_BITS 22
+
+enum resize_filter { RESIZE_BILINEAR };
+
+/* Weights of one axis, for outputs [begin, begin + out) of a full result. */
+struct resize_axis {
+    int out;              /* outputs of this axis */
+    int taps;             /* weights stored per output */
+    const int32_t *first; /* first input of each output */
+    const int32_t *count; /* weights that are used, <= taps; the rest are 0 */
+    const int32_t *weight;
+};
+
+/* Bytes of memory that resize_axis_init needs for an axis (aligned as malloc aligns). */
+size_t resize_axis_size(enum resize_filter filter, int in_size, double box0, double box1, int full_out, int out);
+
+/* Compute the weights that turn the inputs [box0, box1) of in_size into full_out outputs, of which only
+ * [begin, begin + out) are wanted. Sizes are at least 1, 0 <= box0 < box1 <= in_size. */
+void resize_axis_init(struct resize_axis *axis, void *memory, enum resize_filter filter, int in_size, double box0,
+                      double box1, int full_out, int begin, int out);
+
+/* A view of an image. */
+struct resize_image {
+    uint8_t *data;
+    ptrdiff_t stride;
+    int width, height;
+};
+
+/* Bytes of scratch memory that resize_run needs. */
+size_t resize_scratch_size(const struct resize_axis *h, const struct resize_axis *v, int channels);
+
+/* Resample src into dst (v->out rows of h->out pixels). A pass whose axis changes nothing (identity) is left out,
+ * as Pillow does; only the input rows that the vertical pass reads go through the horizontal one. */
+void resize_run(const struct kernels *k, struct resize_image dst, struct resize_image src, int channels,
+                const struct resize_axis *h, const struct resize_axis *v, void *scratch);
+
+#endif
