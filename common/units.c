@@ -1,10 +1,9 @@
 #include "config.h"
 #include "common/units.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "common/error.h"
@@ -29,21 +28,21 @@ static const struct unit duration_units[] = {
 
 static int parse(const char *s, const struct unit *units, double bare, uint64_t *ret)
 {
-    char *end;
+    char number[32] = "", *end;
+    size_t n = strspn(s, "0123456789."); /* strtod alone would take hexadecimal and "inf", too */
     double v, factor = 0;
 
-    if (!isdigit((unsigned char)*s) && *s != '.')
+    if (n == 0 || n >= sizeof number)
         return MSCACHE_ESYNTAX;
-    errno = 0;
-    v = strtod(s, &end);
-    if (end == s || errno || v != v)
+    memcpy(number, s, n);
+    v = strtod(number, &end);
+    if (*end)
         return MSCACHE_ESYNTAX;
-    while (*end == ' ')
-        end++;
-    if (!*end)
+    s += n + strspn(s + n, " ");
+    if (!*s)
         factor = bare;
-    for (; *end && units->name; units++)
-        if (strcasecmp(end, units->name) == 0)
+    for (; *s && units->name; units++)
+        if (strcasecmp(s, units->name) == 0)
             factor = units->factor;
     if (factor == 0)
         return MSCACHE_ESYNTAX;
