@@ -17,7 +17,8 @@ enum resize_filter { RESIZE_BILINEAR };
 struct resize_axis {
     int out;              /* outputs of this axis */
     int taps;             /* weights stored per output */
-    const int32_t *first; /* first input of each output */
+    int end;              /* one past the last input that any output uses */
+    const int32_t *first; /* first input of each output, never falling */
     const int32_t *count; /* weights that are used, <= taps; the rest are 0 */
     const int32_t *weight;
 };
@@ -30,19 +31,22 @@ size_t resize_axis_size(enum resize_filter filter, int in_size, double box0, dou
 void resize_axis_init(struct resize_axis *axis, void *memory, enum resize_filter filter, int in_size, double box0,
                       double box1, int full_out, int begin, int out);
 
-/* A view of an image. */
+/* A view of an image. A negative stride is a view upside down. */
 struct resize_image {
     uint8_t *data;
     ptrdiff_t stride;
     int width, height;
 };
 
-/* Bytes of scratch memory that resize_run needs. */
+/* Bytes of scratch memory that resize_run needs (aligned as malloc aligns). */
 size_t resize_scratch_size(const struct resize_axis *h, const struct resize_axis *v, int channels);
 
 /* Resample src into dst (v->out rows of h->out pixels). A pass whose axis changes nothing (identity) is left out,
  * as Pillow does; only the input rows that the vertical pass reads go through the horizontal one. */
 void resize_run(const struct kernels *k, struct resize_image dst, struct resize_image src, int channels,
                 const struct resize_axis *h, const struct resize_axis *v, void *scratch);
+
+/* Fill the resize entries of k (kernels_init calls it). */
+void resize_init(struct kernels *k, unsigned flags);
 
 #endif

@@ -1,0 +1,21 @@
+#ifndef MSCACHE_KERNELS_RESIZE_SAMPLE_H
+#define MSCACHE_KERNELS_RESIZE_SAMPLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/resize.h"
+
+/* One output byte of a pass: `count` inputs, `step` bytes apart. The C passes are made of it, and the edges that
+ * a vector would read beyond. */
+static inline uint8_t resize_sample(const uint8_t *src, ptrdiff_t step, const int32_t *weight, int count)
+{
+    int32_t sum = 1 << (RESIZE_BITS - 1);
+
+    for (int k = 0; k < count; k++)
+        sum += src[k * step] * weight[k];
+    sum >>= RESIZE_BITS;
+    return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+}
+
+#endif

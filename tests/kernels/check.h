@@ -1,0 +1,83 @@
+#ifndef MSCACHE_TESTS_KERNELS_CHECK_H
+#define MSCACHE_TESTS_KERNELS_CHECK_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cpu.h"
+#include "kernels/kernels.h"
+
+/* The levels beyond plain C that kernels exist for. */
+static const struct level {
+    const char *name;
+    unsigned flags;
+} levels[] = {
+    { "avx2", CPU_AVX2 },
+};
+
+/* Calls fn for each level that this machine can run and says which ran and which did not. */
+static inline void for_each_level(const char *what, void (*fn)(const struct kernels *c, const struct kernels *k))
+{
+    struct kernels c, k;
+
+    kernels_init(&c, 0);
+    for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+        const int runs = (cpu_flags() & levels[i].flags) == levels[i].flags;
+
+        fprintf(stderr, "%s: %s: %s\n", what, levels[i].name, runs ? "ran" : "skipped, not on this machine");
+        if (!runs)
+            continue;
+        kernels_init(&k, levels[i].flags);
+        fn(&c, &k);
+    }
+}
+
+/* A block of exactly n bytes with guards around it, filled so that an unwritten byte shows. */
+struct guarded {
+    uint8_t *block, *data;
+    size_t n;
+};
+
+enum { GUARD = 64 };
+
+static inline struct guarded guarded_new(size_t n, uint8_t fill)
+{
+    struct guarded g = { .block = malloc(n + 2 * GUARD), .n = n };
+
+    if (!g.block)
+        abort();
+    memset(g.block, fill, n + 2 * GUARD);
+    g.data = g.block + GUARD;
+    return g;
+}
+
+static inline int guarded_intact(const struct guarded *g, uint8_t fill)
+{
+    for (size_t i = 0; i < GUARD; i++)
+        if (g->block[i] != fill || g->data[g->n + i] != fill)
+            return 0;
+    return 1;
+}
+
+static inline void guarded_free(struct guarded *g)
+{
+    free(g->block);
+}
+
+/* A block that ends where it ends, so that a sanitizer sees a read beyond. */
+static inline uint8_t *random_bytes(size_t n, uint32_t seed)
+{
+    uint8_t *p = malloc(n ? n : 1);
+
+    if (!p)
+        abort();
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        p[i] = (uint8_t)(seed >> 24);
+    }
+    return p;
+}
+
+#endif
