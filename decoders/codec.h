@@ -1,0 +1,40 @@
+#ifndef MSCACHE_DECODERS_CODEC_H
+#define MSCACHE_DECODERS_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decoders/decode.h"
+
+/* What every codec has in common; used inside decoders/ only. */
+
+/* The encoded file, as a codec gets it. `n` is at least 1 and within limits->max_file_bytes. */
+struct codec_input {
+    const uint8_t *bytes;
+    size_t n;
+    const struct decode_limits *limits;
+};
+
+/* One image format that can be decoded. info() and pixels() are called only on what probe() took; they return as
+ * decode_info() and decode_pixels() do, and own whatever they allocate until they return. */
+struct codec {
+    const char *name;
+    bool (*probe)(const uint8_t *bytes, size_t n);
+    int (*info)(const struct codec_input *in, struct decode_info *ret, struct decode_report *report);
+    int (*pixels)(const struct codec_input *in, const struct image *dst, struct decode_report *report);
+};
+
+extern const struct codec codec_jpeg, codec_png;
+
+/* Put the sentence into the report and return err. */
+int codec_fail(struct decode_report *report, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Add the warning; its sentence is kept when it is the first. */
+void codec_warn(struct decode_report *report, enum decode_warning kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* 0, or MSCACHE_ETOOLARGE when width x height is over the limit. */
+int codec_check_size(const struct decode_limits *limits, uint64_t width, uint64_t height, struct decode_report *report);
+
+#endif

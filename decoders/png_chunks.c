@@ -1,0 +1,53 @@
+#include "config.h"
+#include "decoders/png_chunks.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "decoders/codec.h"
+#include "decoders/exif.h"
+
+/* Deflate makes at most 1032 bytes of one. Texts are never inflated, so size is all there is to judge by: no honest
+ * compressed text in a picture has 32 KiB, and from there on it may be more than 32 MiB. */
+enum { SIGNATURE_SIZE = 8, CHUNK_OVERHEAD = 12, MAX_COMPRESSED_TEXT = 32 * 1024 };
+
+static uint32_t get32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static bool is_compressed_text(const uint8_t *type, const uint8_t *data, size_t n)
+{
+    const uint8_t *end_of_keyword = memchr(data, 0, n);
+
+    if (memcmp(type, "zTXt", 4) == 0)
+        return true;
+    return memcmp(type, "iTXt", 4) == 0 && end_of_keyword && end_of_keyword + 1 < data + n && end_of_keyword[1] == 1;
+}
+
+static void check_chunk(const uint8_t *type, const uint8_t *data, size_t n, struct decode_report *report)
+{
+    int orientation;
+
+    if (memcmp(type, "eXIf", 4) == 0 && exif_orientation(data, n, &orientation) < 0)
+        codec_warn(report, DECODE_WARN_BAD_EXIF, "PNG: the Exif chunk is damaged; it is ignored");
+    if (n > MAX_COMPRESSED_TEXT && is_compressed_text(type, data, n))
+        codec_warn(report, DECODE_WARN_BAD_ANCILLARY,
+                   "PNG: %.4s: %zu bytes of compressed text, which may inflate to %zu MB; it is ignored",
+                   (const char *)type, n, n * 1032 / 1000000);
+}
+
+void png_chunks_check(const uint8_t *bytes, size_t n, struct decode_report *report)
+{
+    size_t pos = SIGNATURE_SIZE;
+
+    while (n >= CHUNK_OVERHEAD && pos <= n - CHUNK_OVERHEAD) {
+        size_t length = get32(bytes + pos);
+        const uint8_t *type = bytes + pos + 4;
+
+        if (length > n - CHUNK_OVERHEAD - pos || memcmp(type, "IEND", 4) == 0)
+            return;
+        check_chunk(type, type + 4, length, report);
+        pos += CHUNK_OVERHEAD + length;
+    }
+}
