@@ -1,0 +1,98 @@
+#include "config.h"
+#include "runtime/batch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/paths.h"
+
+#define PATH_SHOWN 800 /* bytes of a path in a message: two of them and the text fit into a slot's */
+
+void batch_error_text(const struct source *source, uint64_t id, const char *text, char *buf, size_t size)
+{
+    char path[PATH_SHOWN];
+
+    snprintf(buf, size, "%s: %s", paths_escape(source_path(source, id), path, sizeof path), text);
+}
+
+static bool has_shape(const struct slot_sample *s)
+{
+    return s->shape[0] && (!s->error || s->error == MSCACHE_ESHAPE);
+}
+
+/* The first two samples that differ in shape; false when there are none. */
+static bool find_mixed(const struct slot *s, uint32_t *ret_a, uint32_t *ret_b)
+{
+    uint32_t a = 0;
+
+    while (a < s->want && !has_shape(&s->samples[a]))
+        a++;
+    for (uint32_t b = a + 1; b < s->want; b++) {
+        const struct slot_sample *x = &s->samples[a], *y = &s->samples[b];
+
+        if (has_shape(y) && memcmp(x->shape, y->shape, sizeof x->shape) != 0) {
+            *ret_a = a;
+            *ret_b = b;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void mixed_text(struct slot *s, const struct source *source, uint32_t a, uint32_t b)
+{
+    const uint32_t *x = s->samples[a].shape, *y = s->samples[b].shape;
+    char path_a[PATH_SHOWN], path_b[PATH_SHOWN];
+
+    paths_escape(source_path(source, (size_t)s->ids[a]), path_a, sizeof path_a);
+    paths_escape(source_path(source, (size_t)s->ids[b]), path_b, sizeof path_b);
+    snprintf(s->text, sizeof s->text,
+             "%s gives %" PRIu32 " x %" PRIu32 " x %" PRIu32 ", %s gives %" PRIu32 " x %" PRIu32 " x %" PRIu32
+             ": samples of a batch need one shape; add center_crop(224) or resize([224,224]) to the pipeline",
+             path_a, x[0], x[1], x[2], path_b, y[0], y[1], y[2]);
+}
+
+/* Close the gaps that failed samples leave; returns how many are left. */
+static uint32_t compact(struct slot *s)
+{
+    unsigned char *data = s->memory;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->want; i++) {
+        if (s->samples[i].error)
+            continue;
+        if (i != n) {
+            memcpy(data + n * s->shape.bytes, data + i * s->shape.bytes, s->shape.bytes);
+            s->ids[n] = s->ids[i];
+            s->labels[n] = s->labels[i];
+        }
+        n++;
+    }
+    return n;
+}
+
+int batch_finish(struct slot *s, const struct source *source, bool skip)
+{
+    mscache_batch *b = &s->batch;
+    uint32_t first, other;
+
+    if (s->failed_at < s->want && !skip)
+        return s->samples[s->failed_at].error;
+    if (find_mixed(s, &first, &other)) {
+        mixed_text(s, source, first, other);
+        return MSCACHE_ESHAPE;
+    }
+    b->size = b->shape[0] = s->failed_at < s->want ? compact(s) : s->want;
+    b->data = s->memory;
+    b->dtype = (mscache_dtype)s->shape.dtype;
+    b->ndim = 4;
+    for (int i = 0; i < 3; i++)
+        b->shape[i + 1] = s->shape.shape[i];
+    b->strides[3] = 1;
+    for (int i = 3; i > 0; i--)
+        b->strides[i - 1] = b->strides[i] * b->shape[i];
+    b->labels = s->labels;
+    b->ids = s->ids;
+    return 0;
+}

@@ -1,0 +1,138 @@
+#ifndef MSCACHE_RUNTIME_LOADER_H
+#define MSCACHE_RUNTIME_LOADER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "client/client.h"
+#include "pipeline/plan.h"
+#include "pipeline/source.h"
+#include "runtime/connect.h"
+#include "runtime/locations.h"
+#include "runtime/ring.h"
+#include "runtime/sampler.h"
+
+/* The inside of a loader, shared by the files of this folder.
+ *
+ * A run is what is left of one epoch for this shard: tickets 0 ... samples-1, handed to the workers in order and delivered
+ * in order. The window holds the slots of batches head ... head+prefetch-1; batch b is in window[b % prefetch].
+ * A ticket whose sample another job decodes is parked; the client's thread puts it on the ready list. */
+
+#define LOADER_ERROR SLOT_TEXT
+
+/* Samples named in one question to the daemon. */
+#define LOADER_FETCH 64u
+
+struct run {
+    uint64_t seed, epoch;
+    uint64_t base; /* position in the global order where it begins */
+    uint64_t samples, batches;
+    struct order order;
+};
+
+/* A sample on its way. */
+struct ticket {
+    uint64_t number;     /* in the run */
+    uint64_t id;         /* in the listing */
+    uint64_t begun;      /* when it was taken, ns */
+    bool alone;          /* waited in vain: decode without asking */
+    uint64_t generation; /* of the run */
+    struct ticket *next; /* in the ready list */
+    struct mscache_loader *loader;
+};
+
+struct worker;
+
+struct mscache_loader {
+    atomic_uint refs; /* the caller's and one for each answer that the client still owes */
+    pid_t pid;        /* who opened it */
+
+    /* fixed while it is open */
+    mscache_loader_options options; /* its strings are not kept */
+    char *where;                    /* directory, or the first path */
+    struct source *source;
+    struct plan *plan;
+    mscache *connection;
+    struct client *client;       /* of the connection */
+    struct client_cache *cache;  /* NULL: no cache */
+    struct ring *ring;
+    unsigned num_workers;
+    struct worker **workers;
+
+    pthread_mutex_t lock; /* guards all that follows, up to the caller's part */
+    pthread_cond_t work;     /* for workers: a ticket can be taken */
+    pthread_cond_t finished; /* for the caller: a batch is complete, or a worker went idle */
+    pthread_cond_t stored;   /* a put was answered */
+    struct run run;          /* changes only while no worker is active */
+    uint64_t generation;     /* number of runs begun */
+    uint64_t next;           /* ticket to be taken */
+    uint64_t asked;          /* the daemon was asked for all tickets below, once */
+    uint64_t head;           /* batch that the caller gets next */
+    struct slot **window;    /* [prefetch] */
+    struct ticket *ready, **ready_end;
+    struct locations *locations; /* NULL: no cache */
+    unsigned active;             /* workers that have a ticket */
+    uint64_t parked;             /* tickets of this run whose answer is due */
+    uint64_t puts;               /* answers due */
+    bool held;                   /* no tickets are handed out */
+    bool stop;
+    mscache_stats stats;
+    struct histogram waits;
+    struct wire_used used; /* since the last USED */
+    uint64_t used_at;
+    uint64_t refused; /* samples that the daemon would not store */
+    uint64_t first_call, last_call; /* times */
+    bool at_end; /* MSCACHE_END was returned */
+
+    /* the caller's thread only */
+    uint64_t returned_at;
+    char error[LOADER_ERROR];
+};
+
+/* ---- next.c ---- */
+
+/* Begin a run. No worker may be active. */
+void loader_begin(struct mscache_loader *l, uint64_t seed, uint64_t epoch, uint64_t base);
+
+/* Wait until the daemon has answered every put, a few seconds at most. */
+void loader_drain(struct mscache_loader *l);
+
+/* Tell the daemon what was used since the last time. */
+void loader_send_used(struct mscache_loader *l);
+
+/* ---- loader.c ---- */
+
+void loader_ref(struct mscache_loader *l);
+void loader_unref(struct mscache_loader *l);
+
+/* ---- workers.c ---- */
+
+struct worker {
+    struct mscache_loader *loader;
+    pthread_t thread;
+    struct plan_worker *plan;
+    struct source_buffer file;
+    void *pixels; /* decoded here where the arena has no room */
+    size_t pixels_room;
+    mscache_stats part;    /* what follows: since workers_finish was called last */
+    struct wire_used used; /* `load` is empty, see load_ns */
+    uint64_t load_ns;
+    uint64_t refused;
+};
+
+/* Start the loader's threads; fewer than asked for will do, but one there must be. MSCACHE_ENOMEM, MSCACHE_ELIMIT. */
+int workers_start(struct mscache_loader *l, unsigned threads, char *err, size_t err_size);
+void workers_stop(struct mscache_loader *l);
+
+/* The sample of a ticket number. The lock is not needed while the caller is active. */
+uint64_t workers_sample(const struct mscache_loader *l, uint64_t number);
+
+/* A ticket's sample is in its place, or has an error (text: without the file's name). */
+void workers_finish(struct worker *w, const struct ticket *t, int error, const char *text);
+
+/* The slot of an active worker's ticket, and the sample's index in it. */
+struct slot *workers_slot(struct mscache_loader *l, const struct ticket *t, uint32_t *ret_index);
+
+#endif

@@ -1,0 +1,78 @@
+#include "config.h"
+#include "runtime/locations.h"
+
+#include <stdlib.h>
+
+#include "common/error.h"
+
+struct locations {
+    struct known *of;
+};
+
+int locations_new(struct locations **ret, size_t n)
+{
+    struct locations *l = malloc(sizeof *l);
+
+    if (!l)
+        return MSCACHE_ENOMEM;
+    l->of = calloc(n ? n : 1, sizeof *l->of);
+    if (!l->of) {
+        free(l);
+        return MSCACHE_ENOMEM;
+    }
+    *ret = l;
+    return 0;
+}
+
+void locations_free(struct locations *l)
+{
+    if (l)
+        free(l->of);
+    free(l);
+}
+
+struct known locations_get(const struct locations *l, size_t i)
+{
+    return l->of[i];
+}
+
+bool locations_known(const struct locations *l, size_t i)
+{
+    return l->of[i].location.segment != 0;
+}
+
+void locations_set(struct locations *l, size_t i, struct location location)
+{
+    l->of[i] = (struct known){ .location = location };
+}
+
+static bool same(struct location a, struct location b)
+{
+    return a.segment == b.segment && a.offset == b.offset && a.length == b.length;
+}
+
+void locations_verified(struct locations *l, size_t i, struct location location)
+{
+    if (same(l->of[i].location, location))
+        l->of[i].verified = true;
+}
+
+void locations_forget(struct locations *l, size_t i, struct location location)
+{
+    if (same(l->of[i].location, location))
+        l->of[i] = (struct known){ .missing = false };
+}
+
+void locations_missing(struct locations *l, size_t i)
+{
+    if (!locations_known(l, i))
+        l->of[i].missing = true;
+}
+
+bool locations_take_missing(struct locations *l, size_t i)
+{
+    bool missing = l->of[i].missing;
+
+    l->of[i].missing = false;
+    return missing;
+}

@@ -1,0 +1,34 @@
+#ifndef MSCACHE_RUNTIME_LOCATIONS_H
+#define MSCACHE_RUNTIME_LOCATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/record.h"
+
+/* What a loader knows of each sample's record: 16 bytes a sample. No lock of its own. */
+struct known {
+    struct location location; /* segment 0: not known */
+    bool verified;            /* its checksum was compared by this process */
+    bool missing;             /* the daemon said that it has none and will not store one; good for one use */
+};
+_Static_assert(sizeof(struct known) <= 16, "a listing of 100 million samples must fit into memory");
+
+struct locations;
+
+/* MSCACHE_ENOMEM. Untouched parts of a large table take no memory. */
+int locations_new(struct locations **ret, size_t n);
+void locations_free(struct locations *l);
+
+struct known locations_get(const struct locations *l, size_t i);
+bool locations_known(const struct locations *l, size_t i);
+void locations_set(struct locations *l, size_t i, struct location location);
+
+/* These two do nothing when the sample is at another place by now. */
+void locations_verified(struct locations *l, size_t i, struct location location);
+void locations_forget(struct locations *l, size_t i, struct location location);
+
+void locations_missing(struct locations *l, size_t i);
+bool locations_take_missing(struct locations *l, size_t i); /* was it missing? and forget that */
+
+#endif

@@ -1,0 +1,220 @@
+#include "config.h"
+#include "runtime/loader.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cpu.h"
+#include "runtime/batch.h"
+#include "runtime/load.h"
+#include "runtime/options.h"
+#include "runtime/stats.h"
+
+uint64_t workers_sample(const struct mscache_loader *l, uint64_t number)
+{
+    return order_at(&l->run.order, l->run.base + l->options.shard + number * l->options.num_shards);
+}
+
+struct slot *workers_slot(struct mscache_loader *l, const struct ticket *t, uint32_t *ret_index)
+{
+    *ret_index = (uint32_t)(t->number % l->options.batch);
+    return l->window[t->number / l->options.batch % l->options.prefetch];
+}
+
+static bool head_is_complete(const struct mscache_loader *l)
+{
+    const struct slot *s = l->window[l->head % l->options.prefetch];
+
+    return l->head < l->run.batches && s->done == s->want;
+}
+
+static void idle(struct mscache_loader *l)
+{
+    uint64_t begun = stats_now();
+    uint64_t *reason = l->parked ? &l->stats.pending_ns : head_is_complete(l) ? &l->stats.full_ns : NULL;
+
+    pthread_cond_wait(&l->work, &l->lock);
+    if (reason)
+        *reason += stats_now() - begun;
+}
+
+static bool take_ready(struct mscache_loader *l, struct ticket *ret)
+{
+    struct ticket *t = l->ready;
+
+    if (!t)
+        return false;
+    l->ready = t->next;
+    if (!l->ready)
+        l->ready_end = &l->ready;
+    *ret = *t;
+    free(t);
+    return true;
+}
+
+static bool take_next(struct mscache_loader *l, struct ticket *ret)
+{
+    uint64_t limit = (l->head + l->options.prefetch) * l->options.batch;
+
+    if (l->next >= limit || l->next >= l->run.samples)
+        return false;
+    *ret = (struct ticket){
+        .number = l->next,
+        .id = workers_sample(l, l->next),
+        .begun = stats_now(),
+        .generation = l->generation,
+        .loader = l,
+    };
+    l->next++;
+    return true;
+}
+
+/* Called with the lock held; false: the end. */
+static bool take(struct mscache_loader *l, struct ticket *ret)
+{
+    while (!l->stop) {
+        if (!l->held && (take_ready(l, ret) || take_next(l, ret))) {
+            l->active++;
+            return true;
+        }
+        idle(l);
+    }
+    return false;
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker *w = arg;
+    struct mscache_loader *l = w->loader;
+    struct ticket t;
+
+    pthread_mutex_lock(&l->lock);
+    while (take(l, &t)) {
+        pthread_mutex_unlock(&l->lock);
+        load_sample(w, &t);
+        pthread_mutex_lock(&l->lock);
+        if (--l->active == 0 && l->held)
+            pthread_cond_signal(&l->finished);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+static void add_counts(struct worker *w)
+{
+    struct mscache_loader *l = w->loader;
+
+    stats_add(&l->stats, &w->part);
+    memset(&w->part, 0, sizeof w->part);
+    l->refused += w->refused;
+    w->refused = 0;
+    l->used.hits += w->used.hits;
+    l->used.misses += w->used.misses;
+    l->used.unclaimed += w->used.unclaimed;
+    l->used.duplicates += w->used.duplicates;
+    l->used.warnings += w->used.warnings;
+    if (w->load_ns)
+        histogram_add(&l->used.load, w->load_ns);
+    w->load_ns = 0;
+    w->used.hits = w->used.misses = w->used.unclaimed = w->used.duplicates = w->used.warnings = 0;
+}
+
+void workers_finish(struct worker *w, const struct ticket *t, int error, const char *text)
+{
+    struct mscache_loader *l = w->loader;
+    char named[SLOT_TEXT];
+    uint32_t i;
+    struct slot *s = workers_slot(l, t, &i);
+
+    if (error)
+        batch_error_text(l->source, t->id, text, named, sizeof named);
+    pthread_mutex_lock(&l->lock);
+    add_counts(w);
+    s->ids[i] = (int64_t)t->id;
+    s->labels[i] = source_label(l->source, t->id);
+    s->samples[i].error = error;
+    l->stats.failed += error != 0;
+    if (error && error != MSCACHE_ESHAPE && i < s->failed_at) {
+        s->failed_at = i;
+        memcpy(s->text, named, sizeof named);
+    }
+    if (++s->done == s->want)
+        pthread_cond_signal(&l->finished);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static void worker_free(struct worker *w)
+{
+    if (!w)
+        return;
+    plan_worker_free(w->plan);
+    source_buffer_done(&w->file);
+    free(w->pixels);
+    free(w);
+}
+
+static struct worker *worker_new(struct mscache_loader *l)
+{
+    struct worker *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    w->loader = l;
+    w->plan = plan_worker_new(l->plan, cpu_flags() & cpu_mask(getenv("MSCACHE_CPU")));
+    if (w->plan)
+        return w;
+    worker_free(w);
+    return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static int start_thread(struct worker *w)
+{
+    sigset_t all, before;
+    int r;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    r = pthread_create(&w->thread, NULL, worker_main, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r ? error_from_errno(r) : 0;
+}
+
+int workers_start(struct mscache_loader *l, unsigned threads, char *err, size_t err_size)
+{
+    int r = 0;
+
+    l->workers = calloc(threads, sizeof *l->workers);
+    while (l->workers && l->num_workers < threads) {
+        struct worker *w = worker_new(l);
+
+        r = w ? start_thread(w) : MSCACHE_ENOMEM;
+        if (r < 0) {
+            worker_free(w);
+            break;
+        }
+        l->workers[l->num_workers++] = w;
+    }
+    if (l->num_workers)
+        return 0;
+    r = r ? r : MSCACHE_ENOMEM;
+    snprintf(err, err_size, "no thread can be started: %s", mscache_strerror(r));
+    return r;
+}
+
+void workers_stop(struct mscache_loader *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->stop = true;
+    pthread_cond_broadcast(&l->work);
+    pthread_mutex_unlock(&l->lock);
+    for (unsigned i = 0; i < l->num_workers; i++) {
+        pthread_join(l->workers[i]->thread, NULL);
+        worker_free(l->workers[i]);
+    }
+    free(l->workers);
+    l->workers = NULL;
+    l->num_workers = 0;
+}
