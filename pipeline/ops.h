@@ -1,0 +1,129 @@
+#ifndef MSCACHE_PIPELINE_OPS_H
+#define MSCACHE_PIPELINE_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/dtype.h"
+
+/* The one table of operators. A row stands next to its code in ops_*.c and carries everything that the parser, the
+ * canonical text, the hash, `mscache ops`, the manual's check, bindings and tests need.
+ * To add an operator: its row and functions in an ops_*.c, its name in OPS_MAP, its entry in mscache-pipeline(7). */
+#define OPS_MAP(XX)            \
+    XX(decode)                 \
+    XX(cache)                  \
+    XX(resize)                 \
+    XX(center_crop)            \
+    XX(random_resized_crop)    \
+    XX(random_horizontal_flip) \
+    XX(normalize)              \
+    XX(to)
+
+#define OP_PARAMS_MAX 8 /* parameters of an operator, with the end mark */
+#define OP_WORDS_MAX 8  /* words that a parameter can choose from, with the end mark */
+#define OP_LIST_MAX 4   /* numbers in a list */
+
+enum op_type {
+    OP_INTEGER,
+    OP_NUMBER,
+    OP_NUMBERS, /* [a,b,...]; a single number is a list of one */
+    OP_RANGE,   /* low:high */
+    OP_SIZE,    /* [height,width]; a single n is [n,n] */
+    OP_EDGE,    /* [height,width], or a single n that means something else: the shorter edge */
+    OP_WORD,
+};
+
+/* "a whole number", "low:high": what to write for a value of a type. */
+const char *op_type_text(enum op_type type);
+
+struct op_param {
+    const char *name; /* NULL ends the list */
+    enum op_type type;
+    const char *dflt;                /* as text; NULL: must be given */
+    double min, max;                 /* of each number */
+    int count_min, count_max;        /* OP_NUMBERS: how many numbers */
+    const char *words[OP_WORDS_MAX]; /* OP_WORD */
+    const char *help;
+};
+
+/* A parameter's value: n numbers; of OP_RANGE low and high, of OP_SIZE height and width, of OP_WORD the word's place in
+ * the parameter's list. */
+struct op_value {
+    int n;
+    double v[OP_LIST_MAX];
+};
+
+/* What goes from one operator to the next. A bit set in op.takes. */
+enum op_data {
+    OP_FILE = 1 << 0,   /* encoded bytes */
+    OP_PIXELS = 1 << 1, /* 8-bit image */
+    OP_VALUES = 1 << 2, /* normalised image */
+    OP_TENSOR = 1 << 3, /* finished: element type and layout are settled */
+};
+
+/* "8-bit pixels". */
+const char *op_data_text(enum op_data data);
+
+/* An image's form, on its way through the operators. */
+struct op_shape {
+    int width, height, channels;
+    enum dtype dtype;
+    bool chw;
+    bool fixed; /* width and height are the same for all images */
+};
+
+struct op;
+struct run;
+
+/* An operator with its parameters' values. */
+struct op_step {
+    const struct op *op;
+    size_t at;         /* where its name stands in the text */
+    int random_index;  /* random operators before it */
+    struct op_value arg[OP_PARAMS_MAX];
+};
+
+struct op {
+    const char *name;
+    int version; /* raised when the same text comes to mean other pixels: part of the hash */
+    bool random; /* draws random numbers */
+    bool cut;    /* is no step, only says where the cached part ends */
+    unsigned takes;
+    enum op_data gives;
+    struct op_param params[OP_PARAMS_MAX];
+
+    /* Change s from the form of the input to that of the output. MSCACHE_ERANGE with err (a sentence without the
+     * operator's name) where the operator does not fit. NULL: the form stays. */
+    int (*shape)(const struct op_step *step, struct op_shape *s, char *err, size_t err_size);
+
+    /* Do it to run's image (pipeline/run.h); `to` is what shape said. 0, or an error of decode.h or MSCACHE_ENOMEM. */
+    int (*run)(struct run *run, const struct op_step *step, const struct op_shape *to);
+
+    const char *help;        /* one line */
+    const char *example;     /* a whole pipeline */
+    const char *torchvision; /* what does the same there */
+};
+
+#define XX(name) extern const struct op op_##name;
+OPS_MAP(XX)
+#undef XX
+
+extern const struct op *const ops[];
+extern const size_t n_ops;
+
+/* By its name of n bytes; NULL when there is none. */
+const struct op *op_find(const char *name, size_t n);
+
+/* The operator that the user probably meant, also from a torchvision name; NULL when nothing is near. */
+const struct op *op_suggest(const char *name, size_t n);
+
+/* Canonical text of a value. Returns the bytes it has, as snprintf does. */
+int op_value_text(const struct op_param *param, const struct op_value *value, char *buf, size_t size);
+
+/* Canonical text of a step: "resize(size=256, interpolation=bilinear)". Returns as snprintf. */
+int op_step_text(const struct op_step *step, char *buf, size_t size);
+
+/* "resize(size, interpolation=bilinear)". Returns buf. */
+const char *op_signature(const struct op *op, char *buf, size_t size);
+
+#endif

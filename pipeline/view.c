@@ -1,0 +1,223 @@
+#include "config.h"
+#include "pipeline/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "kernels/resize.h"
+
+/* At least n bytes, with old content lost. NULL when memory is out. */
+static void *scratch_get(struct scratch *s, size_t n)
+{
+    void *data;
+
+    if (n <= s->size)
+        return s->data;
+    /* a multiple of the alignment, and some more, so that slowly growing images do not allocate each time */
+    n = (n + n / 8 + 63) & ~(size_t)63;
+    data = aligned_alloc(64, n);
+    if (!data)
+        return NULL;
+    free(s->data);
+    s->data = data;
+    s->size = n;
+    return data;
+}
+
+/* Scratch that the view's pixels are not in. */
+static uint8_t *scratch_pixels(struct run *r, size_t bytes)
+{
+    return scratch_get(&r->worker->pixels[r->view.slot == 0], bytes);
+}
+
+static int slot_of(const struct run *r, const uint8_t *data)
+{
+    for (int i = 0; i < 2; i++)
+        if (data == r->worker->pixels[i].data)
+            return i;
+    return -1;
+}
+
+void run_set(struct run *r, const uint8_t *data, int width, int height, int channels)
+{
+    struct view *v = &r->view;
+
+    v->data = data;
+    v->stride = (ptrdiff_t)width * channels;
+    v->width = v->full_width = v->crop_width = width;
+    v->height = v->full_height = v->crop_height = height;
+    v->channels = channels;
+    v->slot = slot_of(r, data);
+    v->crop_x = v->crop_y = 0;
+    v->flip = false;
+}
+
+void run_crop(struct run *r, int x, int y, int width, int height)
+{
+    struct view *v = &r->view;
+
+    v->crop_x += v->flip ? v->crop_width - x - width : x;
+    v->crop_y += y;
+    v->crop_width = width;
+    v->crop_height = height;
+}
+
+void run_flip(struct run *r)
+{
+    r->view.flip = !r->view.flip;
+}
+
+static bool resized(const struct view *v)
+{
+    return v->full_width != v->width || v->full_height != v->height;
+}
+
+/* One axis of a resize: inputs [skip, skip + in) become `full` outputs, of which [begin, begin + out) are wanted. */
+struct span {
+    int skip, in, full, begin, out;
+};
+
+/* An axis that stays as it is takes its part by skipping inputs. */
+static struct span span_of(int in, int full, int begin, int out)
+{
+    return in == full ? (struct span){ begin, out, out, 0, out } : (struct span){ 0, in, full, begin, out };
+}
+
+static size_t axis_size(struct span s)
+{
+    size_t n = resize_axis_size(RESIZE_BILINEAR, s.in, 0, s.in, s.full, s.out);
+
+    return (n + 63) & ~(size_t)63;
+}
+
+static void axis_init(struct resize_axis *axis, void *memory, struct span s)
+{
+    resize_axis_init(axis, memory, RESIZE_BILINEAR, s.in, 0, s.in, s.full, s.begin, s.out);
+}
+
+static int render_resized(struct run *r, uint8_t *dst, size_t stride)
+{
+    const struct view *v = &r->view;
+    struct span x = span_of(v->width, v->full_width, v->crop_x, v->crop_width);
+    struct span y = span_of(v->height, v->full_height, v->crop_y, v->crop_height);
+    const uint8_t *src = v->data + y.skip * v->stride + (ptrdiff_t)x.skip * v->channels;
+    struct resize_image to = { dst, (ptrdiff_t)stride, x.out, y.out };
+    struct resize_image from = { (uint8_t *)src, v->stride, x.in, y.in };
+    struct resize_axis horizontal, vertical;
+    char *axes = scratch_get(&r->worker->axes, axis_size(x) + axis_size(y));
+    void *scratch;
+
+    if (!axes)
+        return MSCACHE_ENOMEM;
+    axis_init(&horizontal, axes, x);
+    axis_init(&vertical, axes + axis_size(x), y);
+    scratch = scratch_get(&r->worker->resize, resize_scratch_size(&horizontal, &vertical, v->channels) + 1);
+    if (!scratch)
+        return MSCACHE_ENOMEM;
+    resize_run(&r->worker->kernels, to, from, v->channels, &horizontal, &vertical, scratch);
+    return 0;
+}
+
+/* Copy or mirror the crop of pixels that exist. */
+static void render_rows(struct run *r, uint8_t *dst, size_t stride)
+{
+    const struct view *v = &r->view;
+    size_t row = (size_t)v->crop_width * (size_t)v->channels;
+    struct emit e = { .src = v->data + v->crop_y * v->stride + (ptrdiff_t)v->crop_x * v->channels,
+                      .src_stride = v->stride, .width = v->crop_width, .height = 1, .channels = v->channels,
+                      .flip = v->flip };
+
+    for (int y = 0; y < v->crop_height; y++, e.src += v->stride, dst += stride) {
+        if (v->flip)
+            r->worker->kernels.emit_u8(dst, &e);
+        else
+            memcpy(dst, e.src, row);
+    }
+}
+
+int run_settle(struct run *r)
+{
+    struct view *v = &r->view;
+    size_t row = (size_t)v->crop_width * (size_t)v->channels;
+    bool flip = v->flip;
+    uint8_t *data;
+    int err;
+
+    if (!resized(v))
+        return 0;
+    data = scratch_pixels(r, row * (size_t)v->crop_height);
+    err = data ? render_resized(r, data, row) : MSCACHE_ENOMEM;
+    if (err)
+        return err;
+    run_set(r, data, v->crop_width, v->crop_height, v->channels);
+    v->flip = flip;
+    return 0;
+}
+
+int run_render(struct run *r, uint8_t *dst, size_t stride)
+{
+    int err = r->view.flip ? run_settle(r) : 0;
+
+    if (err)
+        return err;
+    if (resized(&r->view))
+        return render_resized(r, dst, stride);
+    render_rows(r, dst, stride);
+    return 0;
+}
+
+uint8_t *run_output(struct run *r, int width, int height, int channels)
+{
+    size_t bytes = (size_t)width * (size_t)height * (size_t)channels;
+
+    /* run_render to this memory must then need no other */
+    if (r->view.flip && run_settle(r) != 0)
+        return NULL;
+    if (!r->last || !r->place)
+        return scratch_pixels(r, bytes);
+    if (!r->placed)
+        r->placed = r->place(r->place_arg, bytes);
+    return r->placed;
+}
+
+/* Mirror the pixels now. The view needs no resize. */
+static int settle_flip(struct run *r)
+{
+    struct view *v = &r->view;
+    size_t row = (size_t)v->crop_width * (size_t)v->channels;
+    uint8_t *data = scratch_pixels(r, row * (size_t)v->crop_height);
+
+    if (!data)
+        return MSCACHE_ENOMEM;
+    render_rows(r, data, row);
+    run_set(r, data, v->crop_width, v->crop_height, v->channels);
+    return 0;
+}
+
+/* Leave out the pixels around the crop of a view that is not resized. */
+static void settle_crop(struct view *v)
+{
+    v->data += v->crop_y * v->stride + (ptrdiff_t)v->crop_x * v->channels;
+    v->width = v->full_width = v->crop_width;
+    v->height = v->full_height = v->crop_height;
+    v->crop_x = v->crop_y = 0;
+}
+
+int run_resize(struct run *r, int width, int height)
+{
+    struct view *v = &r->view;
+    int err;
+
+    if (width == v->crop_width && height == v->crop_height)
+        return 0;
+    if ((err = run_settle(r)) != 0)
+        return err;
+    /* a mirrored image is resized after mirroring: Pillow's rounding is not the same from both sides */
+    if (v->flip && (err = settle_flip(r)) != 0)
+        return err;
+    settle_crop(v);
+    v->full_width = v->crop_width = width;
+    v->full_height = v->crop_height = height;
+    return 0;
+}
