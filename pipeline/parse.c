@@ -111,7 +111,7 @@ static int fail_expected(struct parser *p, const char *what)
 
 static int fail_type(struct parser *p, const struct op_param *param, size_t at)
 {
-    return fail(p, MSCACHE_ESYNTAX, at, "'%s' of %s takes %s", param->name, p->op->name,
+    return fail(p, MSCACHE_ESYNTAX, at, "%s: '%s' takes %s", p->op->name, param->name,
                 op_type_text(param->type));
 }
 
@@ -121,7 +121,7 @@ static int check_range(struct parser *p, const struct op_param *param, double v,
 
     if (v >= param->min && v <= param->max)
         return 0;
-    return fail(p, MSCACHE_ERANGE, at, "'%s' of %s is %s, but must be from %s to %s", param->name, p->op->name,
+    return fail(p, MSCACHE_ERANGE, at, "%s: '%s' is %s, but must be from %s to %s", p->op->name, param->name,
                 isfinite(v) ? number_print(v, given) : "too large", number_print(param->min, min),
                 number_print(param->max, max));
 }
@@ -163,7 +163,7 @@ static int parse_list(struct parser *p, const struct op_param *param, struct op_
     count_limits(param, &min, &max);
     do {
         if (ret->n == max)
-            return fail(p, MSCACHE_ESYNTAX, p->pos, "'%s' of %s takes at most %d numbers", param->name, p->op->name,
+            return fail(p, MSCACHE_ESYNTAX, p->pos, "%s: '%s' takes at most %d numbers", p->op->name, param->name,
                         max);
         if ((err = parse_number(p, param, &ret->v[ret->n])) != 0)
             return err;
@@ -172,7 +172,7 @@ static int parse_list(struct parser *p, const struct op_param *param, struct op_
     if (peek(p) != ']')
         return fail_expected(p, "',' or ']'");
     if (ret->n < min)
-        return fail(p, MSCACHE_ESYNTAX, p->pos, "'%s' of %s takes at least %d numbers", param->name, p->op->name,
+        return fail(p, MSCACHE_ESYNTAX, p->pos, "%s: '%s' takes at least %d numbers", p->op->name, param->name,
                     min);
     take(p, ']');
     return 0;
@@ -190,7 +190,7 @@ static int parse_range(struct parser *p, const struct op_param *param, struct op
     if ((err = parse_number(p, param, &ret->v[1])) != 0)
         return err;
     if (ret->v[0] > ret->v[1])
-        return fail(p, MSCACHE_ERANGE, at, "'%s' of %s runs from low to high", param->name, p->op->name);
+        return fail(p, MSCACHE_ERANGE, at, "%s: '%s' runs from low to high", p->op->name, param->name);
     ret->n = 2;
     return 0;
 }
@@ -207,9 +207,9 @@ static int fail_word(struct parser *p, const struct op_param *param, struct text
         suggest_try(&s, param->words[i], strlen(param->words[i]), param->words[i]);
     }
     if (word.n && s.best)
-        return fail(p, MSCACHE_ESYNTAX, at, "'%s' of %s cannot be '%.*s'; did you mean '%s'?", param->name,
-                    p->op->name, SHOWN(word), s.best);
-    return fail(p, MSCACHE_ESYNTAX, at, "'%s' of %s is one of: %s", param->name, p->op->name, list);
+        return fail(p, MSCACHE_ESYNTAX, at, "%s: '%s' cannot be '%.*s'; did you mean '%s'?", p->op->name,
+                    param->name, SHOWN(word), s.best);
+    return fail(p, MSCACHE_ESYNTAX, at, "%s: '%s' is one of: %s", p->op->name, param->name, list);
 }
 
 static int parse_word(struct parser *p, const struct op_param *param, struct op_value *ret)
@@ -306,7 +306,7 @@ static int parse_arguments(struct parser *p, struct op_step *step, bool *given)
         if ((err = find_param(p, &position, &i)) != 0)
             return err;
         if (given[i])
-            return fail(p, MSCACHE_ESYNTAX, at, "'%s' of %s is given twice", p->op->params[i].name, p->op->name);
+            return fail(p, MSCACHE_ESYNTAX, at, "%s: '%s' is given twice", p->op->name, p->op->params[i].name);
         if ((err = parse_value(p, &p->op->params[i], &step->arg[i])) != 0)
             return err;
         given[i] = true;
