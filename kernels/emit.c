@@ -83,6 +83,10 @@ DEFINE_EMIT_C(emit_f32_c, float, normalized(e, x, c))
 DEFINE_EMIT_C(emit_f16_c, uint16_t, float_to_half(normalized(e, x, c)))
 DEFINE_EMIT_C(emit_bf16_c, uint16_t, float_to_bfloat(normalized(e, x, c)))
 
+#if ARCH_X86
+#include "kernels/x86/emit.h"
+#endif
+
 void emit_init(struct kernels *k, unsigned flags)
 {
     (void)flags;
@@ -90,4 +94,7 @@ void emit_init(struct kernels *k, unsigned flags)
     k->emit_f32 = emit_f32_c;
     k->emit_f16 = emit_f16_c;
     k->emit_bf16 = emit_bf16_c;
+#if ARCH_X86
+    emit_init_x86(k, flags);
+#endif
 }

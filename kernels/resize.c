@@ -32,11 +32,18 @@ static DECL_RESIZE_V(resize_v_c)
     }
 }
 
+#if ARCH_X86
+#include "kernels/x86/resize.h"
+#endif
+
 void resize_init(struct kernels *k, unsigned flags)
 {
     (void)flags;
     k->resize_h = resize_h_c;
     k->resize_v = resize_v_c;
+#if ARCH_X86
+    resize_init_x86(k, flags);
+#endif
 }
 
 /* Is each output one whole input, in order? Then the pass would copy. */

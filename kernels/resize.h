@@ -13,6 +13,11 @@
 
 enum resize_filter { RESIZE_BILINEAR };
 
+/* Four weights as 16-bit halves, weight = high * 65536 + low, for vector kernels. */
+struct resize_block {
+    int16_t low[4], high[4];
+};
+
 /* Weights of one axis, for outputs [begin, begin + out) of a full result. */
 struct resize_axis {
     int out;              /* outputs of this axis */
@@ -21,7 +26,13 @@ struct resize_axis {
     const int32_t *first; /* first input of each output, never falling */
     const int32_t *count; /* weights that are used, <= taps; the rest are 0 */
     const int32_t *weight;
+    const struct resize_block *block; /* the same weights, resize_blocks(taps) per output */
 };
+
+static inline int resize_blocks(int taps)
+{
+    return (taps + 3) / 4;
+}
 
 /* Bytes of memory that resize_axis_init needs for an axis (aligned as malloc aligns). */
 size_t resize_axis_size(enum resize_filter filter, int in_size, double box0, double box1, int full_out, int out);

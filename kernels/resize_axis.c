@@ -67,11 +67,22 @@ static int output_weights(const struct mapping *m, int index, int32_t *ret_first
     return count;
 }
 
+static void split_weights(struct resize_block *block, const int32_t *weight, int taps)
+{
+    for (int k = 0; k < resize_blocks(taps) * 4; k++) {
+        const int32_t w = k < taps ? weight[k] : 0;
+        const int16_t low = (int16_t)(w & 0xffff);
+
+        block[k / 4].low[k % 4] = low;
+        block[k / 4].high[k % 4] = (int16_t)((w - low) >> 16);
+    }
+}
+
 size_t resize_axis_size(enum resize_filter filter, int in_size, double box0, double box1, int full_out, int out)
 {
     const struct mapping m = mapping_of(filter, in_size, box0, box1, full_out);
 
-    return (size_t)out * (2 + (size_t)m.taps) * sizeof(int32_t);
+    return (size_t)out * ((2 + (size_t)m.taps) * sizeof(int32_t) + resize_blocks(m.taps) * sizeof(struct resize_block));
 }
 
 void resize_axis_init(struct resize_axis *axis, void *memory, enum resize_filter filter, int in_size, double box0,
@@ -79,10 +90,14 @@ void resize_axis_init(struct resize_axis *axis, void *memory, enum resize_filter
 {
     const struct mapping m = mapping_of(filter, in_size, box0, box1, full_out);
     int32_t *first = memory, *count = first + out, *weight = count + out;
+    struct resize_block *block = (struct resize_block *)(weight + (size_t)out * m.taps);
 
-    *axis = (struct resize_axis){ .out = out, .taps = m.taps, .first = first, .count = count, .weight = weight };
-    for (int i = 0; i < out; i++) {
-        count[i] = output_weights(&m, begin + i, &first[i], weight + (size_t)i * m.taps);
+    *axis = (struct resize_axis){
+        .out = out, .taps = m.taps, .first = first, .count = count, .weight = weight, .block = block
+    };
+    for (int i = 0; i < out; i++, weight += m.taps, block += resize_blocks(m.taps)) {
+        count[i] = output_weights(&m, begin + i, &first[i], weight);
+        split_weights(block, weight, m.taps);
         if (first[i] + count[i] > axis->end)
             axis->end = first[i] + count[i];
     }

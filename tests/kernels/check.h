@@ -17,18 +17,25 @@ static const struct level {
     { "avx2", CPU_AVX2 },
 };
 
+enum { LEVEL_COUNT = sizeof(levels) / sizeof(*levels) };
+
+static inline int level_runs(const struct level *level)
+{
+    return (cpu_flags() & level->flags) == level->flags;
+}
+
 /* Calls fn for each level that this machine can run and says which ran and which did not. */
 static inline void for_each_level(const char *what, void (*fn)(const struct kernels *c, const struct kernels *k))
 {
     struct kernels c, k;
 
     kernels_init(&c, 0);
-    for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
-        const int runs = (cpu_flags() & levels[i].flags) == levels[i].flags;
-
-        fprintf(stderr, "%s: %s: %s\n", what, levels[i].name, runs ? "ran" : "skipped, not on this machine");
-        if (!runs)
+    for (size_t i = 0; i < LEVEL_COUNT; i++) {
+        if (!level_runs(&levels[i])) {
+            fprintf(stderr, "%s: %s: skipped, not on this machine\n", what, levels[i].name);
             continue;
+        }
+        fprintf(stderr, "%s: %s: ran\n", what, levels[i].name);
         kernels_init(&k, levels[i].flags);
         fn(&c, &k);
     }

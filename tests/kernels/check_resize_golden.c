@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "kernels/cpu.h"
 #include "kernels/resize.h"
+#include "tests/kernels/check.h"
 
 enum { SKIP = 77 };
 
@@ -94,18 +94,20 @@ static int check_level(const struct golden *g, const char *name, unsigned flags)
 
 static int run_cases(FILE *f, int *ret_bad)
 {
-    const int avx2 = (cpu_flags() & CPU_AVX2) != 0;
     struct golden g;
     int cases = 0;
 
     for (; read_case(f, &g); cases++) {
         *ret_bad += !check_level(&g, "c", 0);
-        if (avx2)
-            *ret_bad += !check_level(&g, "avx2", CPU_AVX2);
+        for (size_t i = 0; i < LEVEL_COUNT; i++)
+            *ret_bad += level_runs(&levels[i]) && !check_level(&g, levels[i].name, levels[i].flags);
         free(g.src);
         free(g.expected);
     }
-    fprintf(stderr, "%d cases; levels: c%s\n", cases, avx2 ? " avx2" : "");
+    fprintf(stderr, "%d cases; levels: c", cases);
+    for (size_t i = 0; i < LEVEL_COUNT; i++)
+        fprintf(stderr, ", %s %s", levels[i].name, level_runs(&levels[i]) ? "ran" : "skipped, not on this machine");
+    fprintf(stderr, "\n");
     return cases;
 }
 
