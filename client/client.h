@@ -31,6 +31,9 @@ void client_free(struct client *c); /* all caches are closed */
 int client_connect(struct client *c, char *err, size_t err_size);
 bool client_connected(struct client *c);
 
+/* Why there is no connection, in a sentence that names the socket; "" when there is one. */
+void client_error(struct client *c, char *err, size_t err_size);
+
 /* Frames sent to the daemon so far (the tests count them). */
 uint64_t client_messages(struct client *c);
 

@@ -1,0 +1,240 @@
+#include "config.h"
+#include "client/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/session.h"
+#include "common/error.h"
+
+#define WAIT_GRACE_MS 1000u /* that the daemon's answer to a WAIT may take after its time is over */
+
+static void post_abandon(struct link *l, uint64_t cache, struct key key, enum wire_abandon_why why)
+{
+    struct wire_abandon m = { .cache = cache, .key = key, .why = (uint8_t)why };
+    struct frame f = frame_new(64);
+
+    put_abandon(&f.c, &m);
+    link_post(l, &f, WIRE_ABANDON);
+}
+
+static void copy_found(struct client_found *ret, const struct wire_found *m)
+{
+    size_t n = m->bad.n < sizeof ret->text - 1 ? m->bad.n : sizeof ret->text - 1;
+
+    *ret = (struct client_found){ .state = m->state, .reason = m->reason, .error = m->error, .location = m->location };
+    if (m->state == WIRE_BAD)
+        memcpy(ret->text, m->bad.s, n);
+}
+
+/* FOUND for n keys. */
+static int read_found(struct link_reply *r, size_t n, struct client_found *ret)
+{
+    if (r->type != WIRE_FOUND || get_u32(&r->body) != n)
+        return MSCACHE_EPROTOCOL;
+    for (size_t i = 0; i < n; i++) {
+        struct wire_found m;
+
+        if (get_found(&r->body, &m) || m.state < WIRE_HIT || m.state > WIRE_BAD)
+            return MSCACHE_EPROTOCOL;
+        copy_found(&ret[i], &m);
+    }
+    return 0;
+}
+
+/* ---- fetch ---- */
+
+struct fetching {
+    struct client_found *ret;
+    size_t n;
+};
+
+static int on_found(void *arg, struct link_reply *r)
+{
+    struct fetching *f = arg;
+
+    return read_found(r, f->n, f->ret);
+}
+
+/* What was asked by a caller that has gone: the claims it was given are nobody's work. */
+struct late {
+    uint64_t cache;
+    size_t n;
+    struct key keys[];
+};
+
+static void on_late(void *arg, struct link *l, struct link_reply *r)
+{
+    const struct late *late = arg;
+    struct wire_found m;
+
+    if (r->type != WIRE_FOUND || get_u32(&r->body) != late->n)
+        return;
+    for (size_t i = 0; i < late->n && get_found(&r->body, &m) == 0; i++)
+        if (m.state == WIRE_CLAIM)
+            post_abandon(l, late->cache, late->keys[i], WIRE_ABANDON_CLOSING);
+}
+
+static struct late *late_new(uint64_t cache, const struct key *keys, size_t n)
+{
+    struct late *late = malloc(sizeof *late + n * sizeof *keys);
+
+    if (!late)
+        return NULL;
+    late->cache = cache;
+    late->n = n;
+    memcpy(late->keys, keys, n * sizeof *keys);
+    return late;
+}
+
+static struct frame fetch_frame(const struct wire_fetch *m)
+{
+    struct frame f = frame_new(32 + m->n * sizeof *m->keys);
+
+    put_fetch(&f.c, m);
+    return f;
+}
+
+static int fetch_on(struct client *c, struct link *l, const struct wire_fetch *m, struct client_found *ret)
+{
+    struct fetching fetching = { ret, m->n };
+    struct call_options o = { .type = WIRE_FETCH, .timeout_ms = SESSION_CALL_MS, .fn = on_found, .arg = &fetching };
+    struct frame f;
+
+    if (m->max_claims) {
+        o.late = on_late;
+        o.late_arg = late_new(m->cache, m->keys, m->n);
+        if (!o.late_arg)
+            return MSCACHE_ENOMEM;
+    }
+    f = fetch_frame(m);
+    return session_call(c, l, &f, &o);
+}
+
+/* The daemon does not know the cache any more (it was cleaned by force): open it again, unless another thread has done so. */
+static int open_again(struct client_cache *k, struct link *l, uint64_t id)
+{
+    bool same;
+
+    pthread_mutex_lock(&k->client->lock);
+    same = k->id == id;
+    pthread_mutex_unlock(&k->client->lock);
+    return same ? cache_open_on(k, l, call_run) : 0;
+}
+
+/* Up to WIRE_KEYS_MAX keys. */
+static int fetch_frame_of(struct client_cache *k, struct wire_fetch *m, struct client_found *ret)
+{
+    int err = 0;
+
+    for (int tries = 0; tries < 2; tries++) {
+        struct link *l;
+
+        err = session_use(k->client, k, &l, &m->cache);
+        if (err)
+            return err;
+        err = fetch_on(k->client, l, m, ret);
+        if (err == MSCACHE_ENOENT && tries == 0)
+            open_again(k, l, m->cache);
+        link_unref(l);
+        if (err != MSCACHE_ENOENT)
+            break;
+    }
+    return err;
+}
+
+int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t max_claims, struct client_found *ret)
+{
+    while (n) {
+        struct wire_fetch m = { .max_claims = max_claims, .keys = keys };
+        int err;
+
+        m.n = n < WIRE_KEYS_MAX ? (uint32_t)n : WIRE_KEYS_MAX;
+        err = fetch_frame_of(k, &m, ret);
+        if (err)
+            return err;
+        for (uint32_t i = 0; i < m.n; i++)
+            max_claims -= ret[i].state == WIRE_CLAIM && max_claims;
+        keys += m.n;
+        ret += m.n;
+        n -= m.n;
+    }
+    return 0;
+}
+
+/* ---- wait ---- */
+
+struct waiting {
+    struct client *client;
+    client_done_fn done;
+    void *arg;
+    uint64_t cookie, cache;
+    struct key key;
+    bool told;
+};
+
+static void tell(struct waiting *w, const struct client_found *found)
+{
+    if (!w->told)
+        w->done(w->arg, w->cookie, found);
+    w->told = true;
+}
+
+static void on_waited(void *arg, struct link *l, int error, struct link_reply *r)
+{
+    static const struct client_found undecided = { .state = WIRE_PENDING };
+    struct waiting *w = arg;
+    struct client_found found = undecided;
+
+    if (error == MSCACHE_ETIMEOUT) {
+        session_slow(w->client, l);
+        tell(w, &undecided);
+        return; /* the reply may still come, with a claim */
+    }
+    if (r && r->type != WIRE_ERROR && read_found(r, 1, &found)) {
+        found = undecided;
+        link_break(l);
+    }
+    if (found.state == WIRE_CLAIM && w->told)
+        post_abandon(l, w->cache, w->key, WIRE_ABANDON_CLOSING);
+    tell(w, &found);
+    free(w);
+}
+
+static int wait_on(struct link *l, struct waiting *w, uint32_t timeout_ms, bool claim)
+{
+    struct wire_fetch m = { .cache = w->cache, .max_claims = claim, .timeout_ms = timeout_ms, .n = 1, .keys = &w->key };
+    struct frame f = fetch_frame(&m);
+
+    return link_request(l, &f, WIRE_WAIT, timeout_ms + WAIT_GRACE_MS, on_waited, w);
+}
+
+int client_wait(struct client_cache *k, struct key key, uint32_t timeout_ms, bool claim, client_done_fn done, void *arg,
+                uint64_t cookie)
+{
+    struct waiting *w = malloc(sizeof *w);
+    struct link *l = NULL;
+    int err;
+
+    if (!w)
+        return MSCACHE_ENOMEM;
+    *w = (struct waiting){ .client = k->client, .done = done, .arg = arg, .cookie = cookie, .key = key };
+    err = session_use(k->client, k, &l, &w->cache);
+    if (!err)
+        err = link_is_slow(l) ? MSCACHE_ETIMEOUT : wait_on(l, w, timeout_ms, claim);
+    link_unref(l);
+    if (err)
+        free(w);
+    return err;
+}
+
+void client_abandon(struct client_cache *k, struct key key, enum wire_abandon_why why)
+{
+    struct link *l;
+    uint64_t id;
+
+    if (session_use(k->client, k, &l, &id))
+        return; /* the claim ended with the connection */
+    post_abandon(l, id, key, why);
+    link_unref(l);
+}

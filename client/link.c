@@ -1,0 +1,510 @@
+#include "config.h"
+#include "client/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "client/clock.h"
+#include "common/error.h"
+
+#define BUCKETS 64u
+#define FDS_MAX 16u
+#define FIRST_BUFFER ((size_t)64 << 10)
+
+/* A request whose reply has not come. */
+struct pending {
+    uint32_t tag;
+    bool timed_out; /* told so already */
+    uint64_t deadline;
+    link_reply_fn fn;
+    void *arg;
+    struct pending *next;
+};
+
+struct link {
+    atomic_uint refs;
+    struct link_options o;
+    struct fork_fd sock, timer;
+    atomic_bool slow, broken;
+    pthread_mutex_t send_lock;
+    pthread_mutex_t lock; /* what follows */
+    bool dead;
+    uint32_t last_tag;
+    uint64_t armed; /* when the timer goes off; 0: it does not */
+    struct pending *pending[BUCKETS];
+    struct arena *arena;
+    /* the connection's thread only */
+    unsigned char *buf;
+    size_t have, size;
+    int fds[FDS_MAX]; /* -1: one that the system could not give us */
+    unsigned n_fds;
+};
+
+static int make_timer(void *arg)
+{
+    (void)arg;
+    return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+int link_new(struct link **ret, const struct link_options *o)
+{
+    struct link *l = calloc(1, sizeof *l);
+
+    if (!l)
+        return MSCACHE_ENOMEM;
+    l->o = *o;
+    l->sock.fd = -1;
+    l->size = FIRST_BUFFER;
+    l->buf = malloc(l->size);
+    if (!l->buf || fork_fd_open(&l->timer, make_timer, NULL) < 0) {
+        int err = l->buf ? error_from_errno(errno) : MSCACHE_ENOMEM;
+
+        free(l->buf);
+        free(l);
+        return err;
+    }
+    atomic_init(&l->refs, 1);
+    pthread_mutex_init(&l->send_lock, NULL);
+    pthread_mutex_init(&l->lock, NULL);
+    *ret = l;
+    return 0;
+}
+
+struct fork_fd *link_socket(struct link *l)
+{
+    return &l->sock;
+}
+
+void link_ref(struct link *l)
+{
+    atomic_fetch_add(&l->refs, 1);
+}
+
+void link_discard(struct link *l)
+{
+    for (unsigned i = 0; i < BUCKETS; i++)
+        while (l->pending[i]) {
+            struct pending *p = l->pending[i];
+
+            l->pending[i] = p->next;
+            free(p);
+        }
+    free(l->buf);
+    free(l);
+}
+
+void link_unref(struct link *l)
+{
+    if (!l || atomic_fetch_sub(&l->refs, 1) != 1)
+        return;
+    fork_fd_close(&l->sock);
+    fork_fd_close(&l->timer);
+    while (l->n_fds)
+        if (l->fds[--l->n_fds] >= 0)
+            close(l->fds[l->n_fds]);
+    arena_drop(l->arena);
+    pthread_mutex_destroy(&l->send_lock);
+    pthread_mutex_destroy(&l->lock);
+    link_discard(l);
+}
+
+uint64_t link_generation(const struct link *l)
+{
+    return l->o.generation;
+}
+
+bool link_is_slow(struct link *l)
+{
+    return atomic_load(&l->slow);
+}
+
+void link_set_slow(struct link *l)
+{
+    atomic_store(&l->slow, true);
+}
+
+void link_set_arena(struct link *l, struct arena *a)
+{
+    struct arena *old;
+
+    pthread_mutex_lock(&l->lock);
+    old = l->arena;
+    l->arena = a;
+    pthread_mutex_unlock(&l->lock);
+    arena_drop(old);
+}
+
+struct arena *link_arena(struct link *l)
+{
+    struct arena *a;
+
+    pthread_mutex_lock(&l->lock);
+    a = l->arena;
+    pthread_mutex_unlock(&l->lock);
+    return a;
+}
+
+void link_break(struct link *l)
+{
+    atomic_store(&l->broken, true);
+    shutdown(l->sock.fd, SHUT_RDWR);
+}
+
+/* ---- sending ---- */
+
+struct frame frame_new(size_t body)
+{
+    struct frame f = { .bytes = malloc(WIRE_HEAD_SIZE + body) };
+
+    f.c = cursor_over(f.bytes, f.bytes ? WIRE_HEAD_SIZE + body : 0);
+    cursor_take(&f.c, WIRE_HEAD_SIZE);
+    return f;
+}
+
+static int send_all(struct link *l, const unsigned char *p, size_t n)
+{
+    uint64_t deadline = 0;
+
+    while (n) {
+        ssize_t r = send(l->sock.fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        struct pollfd ready = { .fd = l->sock.fd, .events = POLLOUT };
+
+        if (r > 0) {
+            p += r;
+            n -= (size_t)r;
+        } else if (errno == EAGAIN) {
+            if (!deadline)
+                deadline = clock_now() + l->o.send_ms * MS_NS;
+            if (poll(&ready, 1, clock_poll_ms(deadline)) == 0)
+                return MSCACHE_ENODAEMON;
+        } else if (errno != EINTR) {
+            return MSCACHE_ENODAEMON;
+        }
+    }
+    return 0;
+}
+
+static int transmit(struct link *l, struct frame *f, enum wire_type type, uint32_t tag)
+{
+    struct wire_head head = { .size = (uint32_t)f->c.pos, .type = (uint16_t)type, .tag = tag };
+    struct cursor c = cursor_over(f->bytes, WIRE_HEAD_SIZE);
+    int err = f->bytes ? MSCACHE_EINVAL : MSCACHE_ENOMEM;
+
+    if (!f->c.bad && f->c.pos <= WIRE_FRAME_MAX) {
+        put_head(&c, &head);
+        pthread_mutex_lock(&l->send_lock);
+        err = atomic_load(&l->broken) ? MSCACHE_ENODAEMON : send_all(l, f->bytes, f->c.pos);
+        pthread_mutex_unlock(&l->send_lock);
+        if (err)
+            link_break(l);
+        else
+            atomic_fetch_add(l->o.sent, 1);
+    }
+    free(f->bytes);
+    f->bytes = NULL;
+    return err;
+}
+
+int link_post(struct link *l, struct frame *f, enum wire_type type)
+{
+    return transmit(l, f, type, 0);
+}
+
+/* ---- requests ---- */
+
+static struct pending **place(struct link *l, uint32_t tag)
+{
+    struct pending **p = &l->pending[tag % BUCKETS];
+
+    while (*p && (*p)->tag != tag)
+        p = &(*p)->next;
+    return p;
+}
+
+/* Have the timer go off at `when` or before. */
+static void arm(struct link *l, uint64_t when)
+{
+    struct itimerspec t = { .it_value = clock_timespec(when) };
+
+    if (l->armed && l->armed <= when)
+        return;
+    l->armed = when;
+    timerfd_settime(l->timer.fd, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+/* The next free tag; with an entry for its reply unless e is NULL. 0: the connection is lost. */
+static uint32_t enter(struct link *l, struct pending *e)
+{
+    uint32_t tag = 0;
+
+    pthread_mutex_lock(&l->lock);
+    if (!l->dead) {
+        do
+            tag = ++l->last_tag;
+        while (tag == 0 || *place(l, tag));
+        if (e) {
+            e->tag = tag;
+            *place(l, tag) = e;
+            if (e->deadline)
+                arm(l, e->deadline);
+        }
+    }
+    pthread_mutex_unlock(&l->lock);
+    return tag;
+}
+
+/* Take a request back that could not be sent. False when its callback has been told something already. */
+static bool take_back(struct link *l, uint32_t tag)
+{
+    struct pending **p, *e;
+
+    pthread_mutex_lock(&l->lock);
+    p = place(l, tag);
+    e = *p && !(*p)->timed_out ? *p : NULL;
+    if (e)
+        *p = e->next;
+    pthread_mutex_unlock(&l->lock);
+    free(e);
+    return e;
+}
+
+static int drop_frame(struct frame *f, int err)
+{
+    free(f->bytes);
+    f->bytes = NULL;
+    return err;
+}
+
+int link_request(struct link *l, struct frame *f, enum wire_type type, uint32_t timeout_ms, link_reply_fn fn, void *arg)
+{
+    struct pending *e = NULL;
+    uint32_t tag;
+    int err;
+
+    if (fn) {
+        e = calloc(1, sizeof *e);
+        if (!e)
+            return drop_frame(f, MSCACHE_ENOMEM);
+        e->fn = fn;
+        e->arg = arg;
+        e->deadline = timeout_ms ? clock_now() + timeout_ms * MS_NS : 0;
+    }
+    tag = enter(l, e);
+    if (!tag) {
+        free(e);
+        return drop_frame(f, MSCACHE_ENODAEMON);
+    }
+    err = transmit(l, f, type, tag);
+    return err && (!e || take_back(l, tag)) ? err : 0;
+}
+
+/* ---- the connection's thread ---- */
+
+/* One request whose time is over, or NULL; meanwhile the timer is set for the next one. */
+static struct pending *overdue(struct link *l)
+{
+    uint64_t now = clock_now(), next = 0;
+    struct pending *found = NULL;
+
+    pthread_mutex_lock(&l->lock);
+    for (unsigned i = 0; i < BUCKETS && !found; i++)
+        for (struct pending *e = l->pending[i]; e && !found; e = e->next) {
+            if (!e->deadline || e->timed_out)
+                continue;
+            if (e->deadline <= now) {
+                e->timed_out = true;
+                found = e;
+            } else if (!next || e->deadline < next) {
+                next = e->deadline;
+            }
+        }
+    if (!found) {
+        l->armed = 0;
+        if (next)
+            arm(l, next);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return found;
+}
+
+static void expire(struct link *l)
+{
+    struct pending *e;
+    uint64_t times;
+
+    /* Read before looking: what is armed from now on goes off again. */
+    if (read(l->timer.fd, &times, sizeof times) < 0)
+        return;
+    while ((e = overdue(l)))
+        e->fn(e->arg, l, MSCACHE_ETIMEOUT, NULL);
+}
+
+static int take_fd(struct link *l, unsigned wanted, int *ret)
+{
+    *ret = -1;
+    if (!wanted)
+        return 0;
+    if (!l->n_fds)
+        return MSCACHE_EPROTOCOL;
+    *ret = l->fds[0];
+    memmove(l->fds, l->fds + 1, --l->n_fds * sizeof *l->fds);
+    return 0;
+}
+
+static int deliver(struct link *l, uint32_t tag, struct link_reply *r)
+{
+    struct pending **p, *e;
+    bool last = r->type != WIRE_ROW;
+
+    if (tag == 0 || r->type == WIRE_SEGMENT || r->type == WIRE_RETIRE)
+        return l->o.message(l->o.arg, l, r);
+    atomic_store(&l->slow, false);
+    pthread_mutex_lock(&l->lock);
+    p = place(l, tag);
+    e = *p;
+    if (e && last)
+        *p = e->next;
+    pthread_mutex_unlock(&l->lock);
+    if (e)
+        e->fn(e->arg, l, 0, r);
+    if (last)
+        free(e);
+    return 0;
+}
+
+static int dispatch(struct link *l, const struct wire_head *h, unsigned char *frame)
+{
+    struct link_reply r = { .type = h->type,
+                            .body = cursor_over(frame + WIRE_HEAD_SIZE, h->size - WIRE_HEAD_SIZE) };
+    int err = take_fd(l, h->fds, &r.fd);
+
+    if (!err)
+        err = deliver(l, h->tag, &r);
+    if (r.fd >= 0)
+        close(r.fd);
+    return err;
+}
+
+/* Handle the whole frames that have come, and keep the rest with room for what is missing of it. */
+static int dispatch_all(struct link *l)
+{
+    size_t pos = 0, need = WIRE_HEAD_SIZE;
+
+    while (l->have - pos >= WIRE_HEAD_SIZE) {
+        struct cursor c = cursor_over(l->buf + pos, WIRE_HEAD_SIZE);
+        struct wire_head h;
+        int err = get_head(&c, &h);
+
+        if (err)
+            return err;
+        need = h.size;
+        if (l->have - pos < need)
+            break;
+        err = dispatch(l, &h, l->buf + pos);
+        if (err)
+            return err;
+        pos += need;
+    }
+    l->have -= pos;
+    memmove(l->buf, l->buf + pos, l->have);
+    if (need > l->size) {
+        unsigned char *more = realloc(l->buf, WIRE_FRAME_MAX);
+
+        if (!more)
+            return MSCACHE_ENOMEM;
+        l->buf = more;
+        l->size = WIRE_FRAME_MAX;
+    }
+    return 0;
+}
+
+/* The descriptors that came with a piece. The system drops those for which this process has no room (MSG_CTRUNC); the
+ * message that they belong to is told -1. */
+static int keep_fds(struct link *l, struct msghdr *m)
+{
+    unsigned before = l->n_fds;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        unsigned n = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        int fd;
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (unsigned i = 0; i < n; i++) {
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            if (l->n_fds < FDS_MAX)
+                l->fds[l->n_fds++] = fd;
+            else
+                close(fd);
+        }
+    }
+    if (m->msg_flags & MSG_CTRUNC && l->n_fds == before && l->n_fds < FDS_MAX)
+        l->fds[l->n_fds++] = -1;
+    return l->n_fds < FDS_MAX ? 0 : MSCACHE_EPROTOCOL;
+}
+
+static int receive(struct link *l)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(4 * sizeof(int))];
+    } control;
+    struct iovec piece = { l->buf + l->have, l->size - l->have };
+    struct msghdr m = { .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes,
+                        .msg_controllen = sizeof control.bytes };
+    ssize_t n = recvmsg(l->sock.fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    int err;
+
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : MSCACHE_ENODAEMON;
+    if (n == 0)
+        return MSCACHE_ENODAEMON;
+    l->have += (size_t)n;
+    err = keep_fds(l, &m);
+    return err ? err : dispatch_all(l);
+}
+
+int link_pump(struct link *l, uint64_t deadline)
+{
+    struct pollfd p[2] = { { .fd = l->sock.fd, .events = POLLIN }, { .fd = l->timer.fd, .events = POLLIN } };
+    int n = poll(p, 2, clock_poll_ms(deadline));
+
+    if (n < 0)
+        return errno == EINTR ? 0 : error_from_errno(errno);
+    if (n == 0)
+        return MSCACHE_ETIMEOUT;
+    if (p[1].revents)
+        expire(l);
+    return p[0].revents ? receive(l) : 0;
+}
+
+static struct pending *any_pending(struct link *l)
+{
+    struct pending *e = NULL;
+
+    pthread_mutex_lock(&l->lock);
+    l->dead = true;
+    for (unsigned i = 0; i < BUCKETS && !e; i++)
+        if (l->pending[i]) {
+            e = l->pending[i];
+            l->pending[i] = e->next;
+        }
+    pthread_mutex_unlock(&l->lock);
+    return e;
+}
+
+void link_fail(struct link *l, int error)
+{
+    struct pending *e;
+
+    link_break(l);
+    while ((e = any_pending(l))) {
+        e->fn(e->arg, l, error, NULL);
+        free(e);
+    }
+}
