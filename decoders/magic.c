@@ -90,10 +90,11 @@ static bool is_netpbm(const uint8_t *bytes, size_t n)
     return n >= 3 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '7' && memchr(" \t\r\n", bytes[2], 4);
 }
 
+/* No control characters, and no byte that UTF-8 never has. */
 static bool is_text(const uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n && i < 512; i++)
-        if (bytes[i] == 0x7f || (bytes[i] < 0x20 && !memchr("\t\n\r\f\x1b", bytes[i], 5)))
+        if (bytes[i] == 0x7f || bytes[i] >= 0xf5 || (bytes[i] < 0x20 && !memchr("\t\n\r\f\x1b", bytes[i], 5)))
             return false;
     return true;
 }

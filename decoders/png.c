@@ -47,6 +47,8 @@ _Noreturn static void on_error(png_structp png, png_const_charp text)
     struct reader *r = png_get_error_ptr(png);
     int err = error_of(r, text);
 
+    if (r->stage == STAGE_END) /* finish() has its own words */
+        leave(r, err);
     if (err == MSCACHE_ETRUNCATED && r->dry)
         leave(r, codec_fail(r->report, err, "PNG: the file ends after %zu bytes, in the middle of the %s", r->in->n,
                             r->stage == STAGE_HEADER ? "header" : "image data"));
@@ -236,22 +238,18 @@ static int png_codec_info(const struct codec_input *in, struct decode_info *ret,
     return err;
 }
 
-/* All pixels are there; what is wrong behind them is only said. */
+/* All pixels are there and their checksums are right; what is wrong behind them is only said. */
 static int finish(struct reader *r)
 {
-    struct decode_report kept = *r->report;
-    int err;
+    int err = guarded(r, read_end);
 
-    err = guarded(r, read_end);
-    if (err < 0 && r->dry) {
-        kept.warnings |= r->report->warnings;
-        *r->report = kept;
-        codec_warn(r->report, DECODE_WARN_MISSING_IEND, "PNG: the end chunk is missing");
-        return 0;
-    }
-    if (err == 0 && r->pos < r->in->n)
+    if (err == MSCACHE_ENOMEM)
+        return err;
+    if (err < 0)
+        codec_warn(r->report, DECODE_WARN_MISSING_IEND, "PNG: the end chunk is missing or damaged");
+    else if (r->pos < r->in->n)
         codec_warn(r->report, DECODE_WARN_TRAILING_DATA, "PNG: %zu bytes follow the image", r->in->n - r->pos);
-    return err;
+    return 0;
 }
 
 static int read_all(struct reader *r)
