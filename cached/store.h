@@ -36,7 +36,7 @@ void store_close(struct store *s);
 uint64_t store_id(const struct store *s);   /* random, made with the store */
 int store_root_fd(const struct store *s);   /* of the root directory; the store's */
 uint64_t store_size(struct store *s);       /* bytes that count against the budget */
-uint64_t store_budget(const struct store *s);
+uint64_t store_budget(struct store *s);
 void store_set_budgets(struct store *s, uint64_t budget, uint64_t dataset_budget, uint64_t reserve);
 
 /* Write unsynced data to the disk if sync_ms have passed since the first of it, or `now`. */
