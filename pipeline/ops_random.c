@@ -1,5 +1,5 @@
 #include "config.h"
-#include "pipeline/ops.h"
+#include "pipeline/ops_random.h"
 
 #include <math.h>
 
@@ -11,10 +11,6 @@
 
 enum { RRC_SIZE, RRC_SCALE, RRC_RATIO };
 #define RRC_TRIES 10
-
-struct box {
-    int x, y, width, height;
-};
 
 /* When no try fits: the largest middle part whose aspect ratio is allowed. */
 static struct box middle_box(int width, int height, const double *ratio)
@@ -31,8 +27,7 @@ static struct box middle_box(int width, int height, const double *ratio)
     return b;
 }
 
-/* torchvision's RandomResizedCrop.get_params, with this project's random numbers. */
-static struct box draw_box(struct random *random, int width, int height, const double *scale, const double *ratio)
+struct box ops_draw_box(struct random *random, int width, int height, const double *scale, const double *ratio)
 {
     for (int i = 0; i < RRC_TRIES; i++) {
         double area = (double)width * height * random_between(random, scale[0], scale[1]);
@@ -61,8 +56,8 @@ static int rrc_shape(const struct op_step *step, struct op_shape *s, char *err, 
 
 static int rrc_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
-    struct box b = draw_box(&r->random, r->view.crop_width, r->view.crop_height, step->arg[RRC_SCALE].v,
-                            step->arg[RRC_RATIO].v);
+    struct box b = ops_draw_box(&r->random, r->view.crop_width, r->view.crop_height, step->arg[RRC_SCALE].v,
+                                step->arg[RRC_RATIO].v);
 
     run_crop(r, b.x, b.y, b.width, b.height);
     return run_resize(r, to->width, to->height);

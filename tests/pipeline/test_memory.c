@@ -1,0 +1,103 @@
+/* Plans with the n-th allocation failing, for every n. The linker sends allocations here (-Wl,--wrap). */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "pipeline/plan.h"
+
+#define TEXT "decode | cache | random_horizontal_flip(1) | resize([30,20]) | random_horizontal_flip(1) | " \
+             "center_crop([40,10]) | random_resized_crop(9) | to(float32)"
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t n);
+
+static int until_failure = -1; /* allocations that still succeed; -1: all */
+
+static int fails(void)
+{
+    return until_failure == 0 || (until_failure > 0 && until_failure-- == 0);
+}
+
+void *__wrap_malloc(size_t n)
+{
+    return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t n)
+{
+    return fails() ? NULL : __real_aligned_alloc(alignment, n);
+}
+
+Test(memory, a_plan_is_made_or_says_that_memory_is_out)
+{
+    int failures = 0;
+
+    for (int n = 0; n < 2000; n++) {
+        struct plan *p = NULL;
+        char err[256];
+        int code;
+
+        until_failure = n;
+        code = plan_new(&p, TEXT, err, sizeof err);
+        until_failure = -1;
+        plan_free(p);
+        if (code == 0)
+            break;
+        failures++;
+        cr_assert_null(p);
+        cr_assert_eq(code, MSCACHE_ENOMEM, "allocation %d: %d", n, code);
+        cr_assert_str_eq(err, "out of memory");
+    }
+    cr_expect_gt(failures, 3);
+    cr_expect_lt(failures, 1999);
+}
+
+Test(memory, a_worker_goes_on_after_memory_was_out)
+{
+    static uint8_t pixels[50 * 60 * 3], want[9 * 9 * 3 * 4], out[9 * 9 * 3 * 4];
+    struct image in = { pixels, 60 * 3, 60, 50, 3 };
+    struct plan_draw draw = { 1, 2, 3 };
+    struct plan_worker *w, *good;
+    struct plan *p = NULL;
+    char err[256];
+    int failures = 0;
+
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(i * i);
+    cr_assert_eq(plan_new(&p, TEXT, err, sizeof err), 0, "%s", err);
+    until_failure = 0;
+    cr_expect_null(plan_worker_new(p, 0));
+    until_failure = -1;
+    good = plan_worker_new(p, 0);
+    cr_assert_eq(plan_suffix(p, good, &in, &draw, want, err, sizeof err), 0);
+    w = plan_worker_new(p, 0);
+    for (int n = 0; n < 100; n++) {
+        int code;
+
+        until_failure = n % 2; /* each time some more of the scratch is there already */
+        code = plan_suffix(p, w, &in, &draw, out, err, sizeof err);
+        until_failure = -1;
+        if (code == 0)
+            break;
+        failures++;
+        cr_assert_eq(code, MSCACHE_ENOMEM);
+        cr_assert_str_eq(err, "out of memory");
+    }
+    cr_expect(failures > 2 && failures < 100, "%d", failures);
+    cr_expect_arr_eq(out, want, sizeof want);
+    plan_worker_free(w);
+    plan_worker_free(good);
+    plan_free(p);
+}

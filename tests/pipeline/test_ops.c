@@ -1,0 +1,122 @@
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/parse.h"
+#include "pipeline/plan.h"
+
+static bool is_identifier(const char *s)
+{
+    return *s && strspn(s, "abcdefghijklmnopqrstuvwxyz_0123456789") == strlen(s);
+}
+
+static void check_param(const struct op *op, const struct op_param *p)
+{
+    cr_expect(is_identifier(p->name), "%s.%s", op->name, p->name);
+    cr_expect(p->help && *p->help, "%s.%s has no help", op->name, p->name);
+    if (p->type == OP_WORD) {
+        cr_expect(p->words[0] != NULL, "%s.%s has no words", op->name, p->name);
+        cr_expect(p->words[OP_WORDS_MAX - 1] == NULL, "%s.%s: the end mark is missing", op->name, p->name);
+        for (int i = 0; p->words[i]; i++)
+            cr_expect(is_identifier(p->words[i]), "%s.%s: %s", op->name, p->name, p->words[i]);
+    } else {
+        cr_expect_lt(p->min, p->max, "%s.%s has no range", op->name, p->name);
+    }
+    if (p->type == OP_NUMBERS)
+        cr_expect(p->count_min >= 1 && p->count_min <= p->count_max && p->count_max <= OP_LIST_MAX, "%s.%s", op->name,
+                  p->name);
+}
+
+Test(ops, every_row_is_complete)
+{
+    for (size_t i = 0; i < n_ops; i++) {
+        const struct op *op = ops[i];
+
+        cr_expect(is_identifier(op->name), "%s", op->name);
+        cr_expect_eq(op_find(op->name, strlen(op->name)), op, "%s is there twice", op->name);
+        cr_expect_geq(op->version, 1, "%s", op->name);
+        cr_expect(op->takes && op->gives, "%s", op->name);
+        cr_expect(op->cut != (op->run != NULL), "%s does nothing", op->name);
+        cr_expect(op->help && *op->help && !strchr(op->help, '\n'), "%s has no help", op->name);
+        cr_expect(op->torchvision && *op->torchvision, "%s", op->name);
+        cr_expect(op->params[OP_PARAMS_MAX - 1].name == NULL, "%s: the end mark is missing", op->name);
+        for (const struct op_param *p = op->params; p->name; p++)
+            check_param(op, p);
+    }
+}
+
+/* A required parameter has to come before those with defaults, so that it can be given by place. */
+Test(ops, required_parameters_come_first)
+{
+    for (size_t i = 0; i < n_ops; i++) {
+        bool optional = false;
+
+        for (const struct op_param *p = ops[i]->params; p->name; p++) {
+            cr_expect(p->dflt || !optional, "%s.%s", ops[i]->name, p->name);
+            optional = p->dflt != NULL;
+        }
+    }
+}
+
+Test(ops, every_example_is_a_pipeline_with_its_operator)
+{
+    for (size_t i = 0; i < n_ops; i++) {
+        struct plan *p = NULL;
+        char err[1024];
+
+        cr_assert_eq(plan_new(&p, ops[i]->example, err, sizeof err), 0, "%s: %s", ops[i]->name, err);
+        cr_expect(strstr(plan_text(p), ops[i]->name), "%s: %s", ops[i]->name, plan_text(p));
+        plan_free(p);
+    }
+}
+
+Test(ops, every_default_is_written_as_the_canonical_text_writes_it)
+{
+    for (size_t i = 0; i < n_ops; i++) {
+        struct parsed parsed;
+        char err[1024];
+
+        cr_assert_eq(parse_text(&parsed, ops[i]->example, err, sizeof err), 0, "%s", err);
+        for (int k = 0; k < parsed.n; k++) {
+            const struct op_step *step = &parsed.step[k];
+
+            for (int j = 0; step->op->params[j].name; j++) {
+                const struct op_param *param = &step->op->params[j];
+                char given[128], pair[256];
+
+                op_value_text(param, &step->arg[j], given, sizeof given);
+                snprintf(pair, sizeof pair, "%s=%s", param->name, param->dflt);
+                if (param->dflt && !strstr(ops[i]->example, param->name) && !strstr(ops[i]->example, given))
+                    cr_expect_str_eq(given, param->dflt, "%s.%s", step->op->name, param->name);
+            }
+        }
+    }
+}
+
+Test(ops, names_of_torchvision_lead_to_ours)
+{
+    for (size_t i = 0; i < n_ops; i++) {
+        size_t n = strcspn(ops[i]->torchvision, "(");
+
+        if (n < strlen(ops[i]->torchvision))
+            cr_expect_eq(op_suggest(ops[i]->torchvision, n), ops[i], "%s", ops[i]->torchvision);
+    }
+}
+
+Test(ops, texts_that_do_not_fit_are_counted_and_cut)
+{
+    struct parsed parsed;
+    char err[256], text[16], whole[256];
+    int n;
+
+    cr_assert_eq(parse_text(&parsed, "resize([256,300])", err, sizeof err), 0);
+    n = op_step_text(&parsed.step[0], whole, sizeof whole);
+    cr_expect_str_eq(whole, "resize(size=[256,300], interpolation=bilinear)");
+    cr_expect_eq(n, (int)strlen(whole));
+    cr_expect_eq(op_step_text(&parsed.step[0], text, sizeof text), n);
+    cr_expect_str_eq(text, "resize(size=[25");
+    cr_expect_str_eq(op_signature(&op_resize, whole, sizeof whole), "resize(size, interpolation=bilinear)");
+    cr_expect_str_eq(op_signature(&op_cache, whole, sizeof whole), "cache");
+}
