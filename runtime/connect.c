@@ -41,6 +41,8 @@ int mscache_connect(mscache **ret, const mscache_options *o, char *err, size_t e
         free(m);
         return r;
     }
+    if (err_size)
+        err[0] = '\0'; /* why there is no daemon yet was a warning */
     *ret = m;
     return 0;
 }

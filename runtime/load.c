@@ -1,101 +1,24 @@
 #include "config.h"
 #include "runtime/load.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "runtime/stats.h"
+#include "runtime/fresh.h"
+#include "runtime/sample.h"
 
-#define TRIES 3              /* questions for one sample, before it is decoded without */
-#define PIXEL_ALIGN 64u
-#define ERROR_TEXT 512
-#define WAIT_MIN_MS 1000u    /* for another job's decode */
-#define WAIT_MEANS 8u        /* and so many times the mean decode */
-#define CLAIMS_WAIT_MS 20u   /* until one of this job's own puts is answered */
+#define TRIES 3             /* questions for one sample, before it is decoded without */
+#define WAIT_MIN_MS 1000u   /* for another job's decode */
+#define WAIT_MEANS 8u       /* and so many times the mean decode */
+#define CLAIMS_WAIT_MS 20u  /* until one of this job's own puts is answered */
 #define CLAIMS_TRIES 50
-#define ARENA_STEP_MS 5u
-#define ARENA_MIN_NS 5000000u /* wait for room in the arena while the caller waits for pixels; or twice the mean decode */
-
-/* What this job may do with a sample that it decodes. */
-enum claim {
-    CLAIM_NONE, /* only use it */
-    CLAIM_OURS, /* store it: others wait for it */
-    CLAIM_LATE, /* offer it, in case that nobody has stored it yet */
-};
-
-static uint64_t lap(uint64_t *clock)
-{
-    uint64_t now = stats_now(), passed = now - *clock;
-
-    *clock = now;
-    return passed;
-}
-
-static struct key key_of_sample(const struct mscache_loader *l, uint64_t id)
-{
-    return source_keys(l->source)[id];
-}
-
-static void count_load(struct worker *w, const struct ticket *t)
-{
-    w->load_ns = stats_now() - t->begun;
-}
-
-/* Mean time to read and decode one sample so far, ns. */
-static uint64_t mean_decode(struct mscache_loader *l)
-{
-    uint64_t mean;
-
-    pthread_mutex_lock(&l->lock);
-    mean = l->stats.decodes ? (l->stats.read_ns + l->stats.decode_ns) / l->stats.decodes : 0;
-    pthread_mutex_unlock(&l->lock);
-    return mean;
-}
-
-/* Wait until a put is answered, a moment at most. */
-static void wait_stored(struct mscache_loader *l, uint32_t ms)
-{
-    uint64_t until = stats_now() + (uint64_t)ms * 1000000u;
-    struct timespec deadline = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
-
-    pthread_mutex_lock(&l->lock);
-    if (!l->stop)
-        pthread_cond_timedwait(&l->stored, &l->lock, &deadline);
-    pthread_mutex_unlock(&l->lock);
-}
-
-/* ---- the last step: from an image of the prefix to the batch ---- */
-
-static void finish_image(struct worker *w, const struct ticket *t, const struct image *image)
-{
-    struct mscache_loader *l = w->loader;
-    struct plan_draw draw = { .seed = l->run.seed, .sample = t->id, .epoch = l->run.epoch };
-    uint64_t clock = stats_now();
-    char text[ERROR_TEXT] = "";
-    struct plan_shape shape;
-    uint32_t index;
-    struct slot *s = workers_slot(l, t, &index);
-    void *out;
-    int r;
-
-    r = plan_shape(l->plan, image->width, image->height, image->channels, &shape, text, sizeof text);
-    if (!r)
-        r = slot_place(s, index, &shape, &out);
-    if (!r)
-        r = plan_suffix(l->plan, w->plan, image, &draw, out, text, sizeof text);
-    w->part.transform_ns += lap(&clock);
-    workers_finish(w, t, r, text[0] ? text : mscache_strerror(r));
-}
 
 /* ---- from the cache ---- */
 
 static bool is_pixels(const struct client_record *r)
 {
     return r->dtype == DTYPE_UINT8 && r->ndim == 3 && r->shape[2] >= 1 && r->shape[2] <= 4 && r->shape[0] &&
-           r->shape[1] && r->shape[0] <= INT32_MAX && r->shape[1] <= INT32_MAX &&
-           (unsigned __int128)r->shape[0] * r->shape[1] * r->shape[2] == r->length;
+           r->shape[1] && r->shape[0] <= INT32_MAX && r->shape[1] <= INT32_MAX && r->length % r->shape[2] == 0 &&
+           (uint64_t)r->shape[0] * r->shape[1] == r->length / r->shape[2];
 }
 
 /* Serve a sample whose record is known. Errors, with the sample not served: MSCACHE_ENOENT, MSCACHE_EDAMAGED, MSCACHE_EIO. */
@@ -107,8 +30,8 @@ static int load_record(struct worker *w, const struct ticket *t, struct known kn
     struct image image;
     int r;
 
-    r = client_read(l->cache, key_of_sample(l, t->id), known.location, known.verified, &record);
-    w->part.page_in_ns += lap(&clock);
+    r = client_read(l->cache, sample_key(l, t->id), known.location, known.verified, &record);
+    w->part.page_in_ns += sample_lap(&clock);
     if (r < 0)
         return r;
     if (!is_pixels(&record)) {
@@ -129,8 +52,8 @@ static int load_record(struct worker *w, const struct ticket *t, struct known kn
     };
     w->part.hits++;
     w->used.hits++;
-    count_load(w, t);
-    finish_image(w, t, &image);
+    sample_loaded(w, t);
+    sample_deliver(w, t, &image);
     client_release(l->client, known.location);
     return 0;
 }
@@ -144,221 +67,7 @@ static void forget_record(struct worker *w, const struct ticket *t, struct known
     locations_forget(l->locations, t->id, known.location);
     pthread_mutex_unlock(&l->lock);
     if (why == MSCACHE_EDAMAGED || why == MSCACHE_EIO)
-        (void)client_report(l->cache, key_of_sample(l, t->id), known.location);
-}
-
-/* ---- storing ---- */
-
-/* In the connection's thread. */
-static void put_done(void *arg, uint64_t id, const struct client_found *found)
-{
-    struct mscache_loader *l = arg;
-
-    pthread_mutex_lock(&l->lock);
-    l->puts--;
-    if (found->state == WIRE_HIT) {
-        if (!locations_known(l->locations, id))
-            locations_set(l->locations, id, found->location);
-        l->stats.stored += found->reason != REASON_DUPLICATE;
-    } else if (found->state == WIRE_MISS) {
-        l->refused++;
-    }
-    pthread_cond_broadcast(&l->stored);
-    pthread_mutex_unlock(&l->lock);
-    loader_unref(l);
-}
-
-struct decoded {
-    struct image image;
-    uint64_t decode_ns;
-    enum claim claim;
-    bool too_large; /* for the arena */
-    bool in_arena;
-    struct client_slice slice; /* in_arena */
-};
-
-static void put(struct worker *w, const struct ticket *t, const struct decoded *d)
-{
-    struct mscache_loader *l = w->loader;
-    const struct image *image = &d->image;
-    struct client_put put = {
-        .key = key_of_sample(l, t->id),
-        .dtype = DTYPE_UINT8,
-        .ndim = 3,
-        .shape = { (uint32_t)image->height, (uint32_t)image->width, (uint32_t)image->channels },
-        .length = (uint32_t)((size_t)image->height * image->width * image->channels),
-        .decode_ns = d->decode_ns,
-    };
-    int r;
-
-    loader_ref(l);
-    pthread_mutex_lock(&l->lock);
-    l->puts++;
-    pthread_mutex_unlock(&l->lock);
-    r = client_put(l->cache, &put, &d->slice, put_done, l, t->id);
-    if (r == 0)
-        return;
-    pthread_mutex_lock(&l->lock);
-    l->puts--;
-    pthread_mutex_unlock(&l->lock);
-    loader_unref(l);
-    if (d->claim == CLAIM_OURS)
-        client_abandon(l->cache, put.key, WIRE_ABANDON_ERROR);
-}
-
-/* Is a finished batch there for the caller, so that a thread may wait without slowing it down? */
-static bool caller_is_served(struct mscache_loader *l)
-{
-    const struct slot *s;
-    bool served;
-
-    pthread_mutex_lock(&l->lock);
-    s = l->window[l->head % l->options.prefetch];
-    served = !l->stop && !l->held && l->head < l->run.batches && s->done == s->want;
-    pthread_mutex_unlock(&l->lock);
-    return served;
-}
-
-/* Take room in the arena for what was decoded elsewhere. Other samples' puts give it back; the wait ends when the caller needs
- * this thread, because a slow disk must not slow the job down. */
-static bool move_to_arena(struct worker *w, struct decoded *d, size_t bytes)
-{
-    struct mscache_loader *l = w->loader;
-    uint64_t begun = stats_now(), patience = 2 * mean_decode(l);
-    int r;
-
-    if (patience < ARENA_MIN_NS)
-        patience = ARENA_MIN_NS;
-    while ((r = client_arena_take(l->client, bytes, &d->slice)) == MSCACHE_EBUSY) {
-        if (d->claim != CLAIM_OURS || (stats_now() - begun > patience && !caller_is_served(l)))
-            return false;
-        wait_stored(l, ARENA_STEP_MS);
-    }
-    if (r < 0)
-        return false;
-    memcpy(d->slice.data, d->image.data, bytes);
-    d->in_arena = true;
-    return true;
-}
-
-/* Store what found no room in the arena while it was decoded. The caller has its pixels already. */
-static void put_later(struct worker *w, const struct ticket *t, struct decoded *d)
-{
-    size_t bytes = d->image.stride * (size_t)d->image.height;
-    uint64_t clock = stats_now();
-
-    if (!d->too_large && move_to_arena(w, d, bytes))
-        put(w, t, d);
-    else if (d->claim == CLAIM_OURS)
-        client_abandon(w->loader->cache, key_of_sample(w->loader, t->id), WIRE_ABANDON_NO_ARENA);
-    w->part.put_ns += lap(&clock);
-}
-
-/* Give a claim back, or say that the file is broken. */
-static void settle_failure(struct worker *w, const struct ticket *t, enum claim claim, int error, bool changed,
-                           const char *text, uint64_t decode_ns)
-{
-    struct mscache_loader *l = w->loader;
-    struct key key = key_of_sample(l, t->id);
-
-    if (claim == CLAIM_NONE)
-        return;
-    if (!changed && error_is_format(error))
-        (void)client_put_bad(l->cache, key, error, text, decode_ns);
-    else if (claim == CLAIM_OURS)
-        client_abandon(l->cache, key, changed ? WIRE_ABANDON_CHANGED : WIRE_ABANDON_ERROR);
-}
-
-/* ---- decoding ---- */
-
-struct place {
-    struct worker *w;
-    struct decoded *d;
-};
-
-static void *private_pixels(struct worker *w, size_t bytes)
-{
-    void *memory;
-
-    if (bytes <= w->pixels_room)
-        return w->pixels;
-    if (posix_memalign(&memory, PIXEL_ALIGN, bytes))
-        return NULL;
-    free(w->pixels);
-    w->pixels = memory;
-    w->pixels_room = bytes;
-    return memory;
-}
-
-static void *place(void *arg, size_t bytes)
-{
-    struct place *p = arg;
-    struct decoded *d = p->d;
-    int r;
-
-    if (d->claim == CLAIM_NONE)
-        return private_pixels(p->w, bytes);
-    r = bytes <= RECORD_PAYLOAD_MAX ? client_arena_take(p->w->loader->client, bytes, &d->slice) : MSCACHE_ETOOLARGE;
-    d->too_large = r == MSCACHE_ETOOLARGE;
-    d->in_arena = r == 0;
-    return d->in_arena ? d->slice.data : private_pixels(p->w, bytes);
-}
-
-/* Read and decode; text gets the reason of an error. */
-static int read_and_decode(struct worker *w, const struct ticket *t, struct decoded *d, bool *ret_changed, char *text,
-                           size_t text_size)
-{
-    struct mscache_loader *l = w->loader;
-    struct decode_report report = { 0 };
-    struct place p = { w, d };
-    uint64_t clock = stats_now();
-    int r;
-
-    r = source_read(l->source, t->id, plan_limits(l->plan)->max_file_bytes, &w->file, ret_changed, text, text_size);
-    w->part.read_ns += lap(&clock);
-    if (r < 0)
-        return r;
-    w->part.source_bytes += w->file.size;
-    r = plan_prefix(l->plan, w->plan, w->file.data, w->file.size, place, &p, &d->image, &report);
-    d->decode_ns = lap(&clock);
-    w->part.decode_ns += d->decode_ns;
-    w->part.decodes++;
-    w->part.warnings += report.warnings != 0;
-    w->used.warnings += report.warnings != 0;
-    if (r < 0)
-        snprintf(text, text_size, "%s", report.message[0] ? report.message : mscache_strerror(r));
-    return r;
-}
-
-static void decode(struct worker *w, const struct ticket *t, enum claim claim)
-{
-    struct decoded d = { .claim = claim };
-    char text[ERROR_TEXT] = "";
-    uint64_t clock;
-    bool changed = false;
-    int r;
-
-    w->used.misses += w->loader->cache != NULL;
-    r = read_and_decode(w, t, &d, &changed, text, sizeof text);
-    changed = changed || r == MSCACHE_ECHANGED;
-    if (r < 0 || changed) {
-        settle_failure(w, t, claim, r, changed, text, d.decode_ns);
-        d.claim = CLAIM_NONE;
-    }
-    if (r < 0) {
-        workers_finish(w, t, r, text[0] ? text : mscache_strerror(r));
-    } else {
-        count_load(w, t);
-        clock = stats_now();
-        if (d.in_arena && d.claim != CLAIM_NONE)
-            put(w, t, &d);
-        w->part.put_ns += lap(&clock);
-        finish_image(w, t, &d.image);
-        if (!d.in_arena && d.claim != CLAIM_NONE)
-            put_later(w, t, &d);
-    }
-    if (d.in_arena)
-        client_arena_give(&d.slice);
+        (void)client_report(l->cache, sample_key(l, t->id), known.location);
 }
 
 /* ---- what the daemon says ---- */
@@ -392,7 +101,7 @@ static bool park(struct worker *w, const struct ticket *t)
 {
     struct mscache_loader *l = w->loader;
     struct ticket *waiting = malloc(sizeof *waiting);
-    uint64_t ms = WAIT_MEANS * mean_decode(l) / 1000000u;
+    uint64_t ms = WAIT_MEANS * sample_mean_decode(l) / 1000000u;
 
     if (!waiting)
         return false;
@@ -401,7 +110,7 @@ static bool park(struct worker *w, const struct ticket *t)
     pthread_mutex_lock(&l->lock);
     l->parked++;
     pthread_mutex_unlock(&l->lock);
-    if (client_wait(l->cache, key_of_sample(l, t->id), ms > WAIT_MIN_MS ? (uint32_t)ms : WAIT_MIN_MS, false,
+    if (client_wait(l->cache, sample_key(l, t->id), ms > WAIT_MIN_MS ? (uint32_t)ms : WAIT_MIN_MS, false,
                     wait_done, waiting, 0) == 0)
         return true;
     pthread_mutex_lock(&l->lock);
@@ -454,10 +163,10 @@ static int ask(struct worker *w, const struct ticket *t, struct client_found *re
     n = question(l, t, ids);
     pthread_mutex_unlock(&l->lock);
     for (size_t i = 0; i < n; i++)
-        keys[i] = key_of_sample(l, ids[i]);
+        keys[i] = sample_key(l, ids[i]);
     clock = stats_now();
     r = client_fetch(l->cache, keys, n, 1, found);
-    w->part.fetch_ns += lap(&clock);
+    w->part.fetch_ns += sample_lap(&clock);
     if (r < 0)
         return r;
     note_answer(l, ids, found, n);
@@ -471,7 +180,7 @@ static int ask_for_claim(struct worker *w, const struct ticket *t, struct client
     int r = ask(w, t, ret);
 
     for (int i = 0; r == 0 && ret->state == WIRE_ABSENT && i < CLAIMS_TRIES; i++) {
-        wait_stored(w->loader, CLAIMS_WAIT_MS);
+        sample_wait_stored(w->loader, CLAIMS_WAIT_MS);
         r = ask(w, t, ret);
     }
     return r;
@@ -481,14 +190,14 @@ static void decode_unclaimed(struct worker *w, const struct ticket *t)
 {
     w->used.unclaimed++;
     w->refused++;
-    decode(w, t, CLAIM_NONE);
+    fresh_load(w, t, CLAIM_NONE);
 }
 
 static void decode_duplicate(struct worker *w, const struct ticket *t)
 {
     w->part.duplicates++;
     w->used.duplicates++;
-    decode(w, t, CLAIM_LATE);
+    fresh_load(w, t, CLAIM_LATE);
 }
 
 /* Act on the answer. False: the sample's record is known now. */
@@ -498,7 +207,7 @@ static bool act(struct worker *w, const struct ticket *t, const struct client_fo
     case WIRE_HIT:
         return false;
     case WIRE_CLAIM:
-        decode(w, t, CLAIM_OURS);
+        fresh_load(w, t, CLAIM_OURS);
         return true;
     case WIRE_PENDING:
         if (!park(w, t))
@@ -537,7 +246,7 @@ void load_sample(struct worker *w, const struct ticket *t)
     struct known known;
 
     if (!w->loader->cache) {
-        decode(w, t, CLAIM_NONE);
+        fresh_load(w, t, CLAIM_NONE);
         return;
     }
     for (int i = 0; i < TRIES; i++) {
@@ -556,5 +265,5 @@ void load_sample(struct worker *w, const struct ticket *t)
         if (act(w, t, &found))
             return;
     }
-    decode(w, t, CLAIM_NONE);
+    fresh_load(w, t, CLAIM_NONE);
 }

@@ -36,7 +36,7 @@ static struct mscache_loader *loader_new(const mscache_loader_options *o)
     l->pid = getpid();
     l->options = *o;
     l->ready_end = &l->ready;
-    l->used_at = stats_now();
+    l->opened_at = l->used_at = stats_now();
     pthread_mutex_init(&l->lock, NULL);
     cond_init(&l->work);
     cond_init(&l->finished);

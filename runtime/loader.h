@@ -48,6 +48,7 @@ struct worker;
 struct mscache_loader {
     atomic_uint refs; /* the caller's and one for each answer that the client still owes */
     pid_t pid;        /* who opened it */
+    uint64_t opened_at;
 
     /* fixed while it is open */
     mscache_loader_options options; /* its strings are not kept */
@@ -63,8 +64,8 @@ struct mscache_loader {
 
     pthread_mutex_t lock; /* guards all that follows, up to the caller's part */
     pthread_cond_t work;     /* for workers: a ticket can be taken */
-    pthread_cond_t finished; /* for the caller: a batch is complete, or a worker went idle */
-    pthread_cond_t stored;   /* a put was answered */
+    pthread_cond_t finished; /* for the caller: a batch is complete, or no worker is active */
+    pthread_cond_t stored;   /* a put was answered, or no worker is active */
     struct run run;          /* changes only while no worker is active */
     uint64_t generation;     /* number of runs begun */
     uint64_t next;           /* ticket to be taken */
@@ -76,6 +77,7 @@ struct mscache_loader {
     unsigned active;             /* workers that have a ticket */
     uint64_t parked;             /* tickets of this run whose answer is due */
     uint64_t puts;               /* answers due */
+    uint64_t arena_ns;           /* threads waiting for the arena at the caller's cost */
     bool held;                   /* no tickets are handed out */
     bool stop;
     mscache_stats stats;
@@ -96,7 +98,7 @@ struct mscache_loader {
 /* Begin a run. No worker may be active. */
 void loader_begin(struct mscache_loader *l, uint64_t seed, uint64_t epoch, uint64_t base);
 
-/* Wait until the daemon has answered every put, a few seconds at most. */
+/* Wait until no worker is active and the daemon has answered every put, a few seconds at most. */
 void loader_drain(struct mscache_loader *l);
 
 /* Tell the daemon what was used since the last time. */

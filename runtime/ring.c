@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define CACHE_LINE 64u
 #define HUGE_PAGE ((size_t)2 << 20)
 
 struct ring {
     struct ring_options options;
+    pid_t pid; /* whose threads may hold the lock */
     pthread_mutex_t lock;
     pthread_cond_t made; /* a slot's memory is there */
     struct slot *free_slots;
@@ -26,6 +28,7 @@ int ring_new(struct ring **ret, const struct ring_options *o)
     if (!r)
         return MSCACHE_ENOMEM;
     r->options = *o;
+    r->pid = getpid();
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->made, NULL);
     *ret = r;
@@ -138,8 +141,10 @@ struct slot *ring_take(struct ring *r)
 void ring_give(struct slot *s)
 {
     struct ring *r = s->ring;
-    bool kept, last = false;
+    bool kept, last;
 
+    if (r->pid != getpid())
+        return;
     pthread_mutex_lock(&r->lock);
     kept = !r->ended && r->num_free < r->options.keep;
     if (kept) {

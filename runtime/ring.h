@@ -53,6 +53,8 @@ void ring_free(struct ring *r);
 
 /* An empty slot, or NULL when memory is out. */
 struct slot *ring_take(struct ring *r);
+
+/* Give a slot back. In a child of fork() it does nothing: an inherited slot goes with the process. */
 void ring_give(struct slot *s);
 
 /* Prepare for a batch of `want` samples; the slot keeps its memory. */

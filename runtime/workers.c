@@ -95,8 +95,10 @@ static void *worker_main(void *arg)
         pthread_mutex_unlock(&l->lock);
         load_sample(w, &t);
         pthread_mutex_lock(&l->lock);
-        if (--l->active == 0 && l->held)
+        if (--l->active == 0) {
             pthread_cond_signal(&l->finished);
+            pthread_cond_broadcast(&l->stored);
+        }
     }
     pthread_mutex_unlock(&l->lock);
     return NULL;

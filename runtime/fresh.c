@@ -1,0 +1,244 @@
+#include "config.h"
+#include "runtime/fresh.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/sample.h"
+
+#define PIXEL_ALIGN 64u
+
+/* Waiting for room in the arena while the caller waits for pixels: at most so long for one sample, and so long altogether plus a
+ * share of the loader's age. */
+#define ARENA_STEP_MS 5u
+#define ARENA_WAIT_NS ((uint64_t)1000000000u)
+#define ARENA_TOTAL_NS ((uint64_t)5 * 1000000000u)
+#define ARENA_SHARE 20
+
+/* ---- storing ---- */
+
+/* In the connection's thread. */
+static void put_done(void *arg, uint64_t id, const struct client_found *found)
+{
+    struct mscache_loader *l = arg;
+
+    pthread_mutex_lock(&l->lock);
+    l->puts--;
+    if (found->state == WIRE_HIT) {
+        if (!locations_known(l->locations, id))
+            locations_set(l->locations, id, found->location);
+        l->stats.stored += found->reason != REASON_DUPLICATE;
+    } else if (found->state == WIRE_MISS) {
+        l->refused++;
+    }
+    pthread_cond_broadcast(&l->stored);
+    pthread_mutex_unlock(&l->lock);
+    loader_unref(l);
+}
+
+struct decoded {
+    struct image image;
+    uint64_t decode_ns;
+    enum claim claim;
+    bool too_large; /* for the arena */
+    bool in_arena;
+    struct client_slice slice; /* in_arena */
+};
+
+static void put(struct worker *w, const struct ticket *t, const struct decoded *d)
+{
+    struct mscache_loader *l = w->loader;
+    const struct image *image = &d->image;
+    struct client_put put = {
+        .key = sample_key(l, t->id),
+        .dtype = DTYPE_UINT8,
+        .ndim = 3,
+        .shape = { (uint32_t)image->height, (uint32_t)image->width, (uint32_t)image->channels },
+        .length = (uint32_t)((size_t)image->height * image->width * image->channels),
+        .decode_ns = d->decode_ns,
+    };
+    uint64_t clock = stats_now();
+    int r;
+
+    loader_ref(l);
+    pthread_mutex_lock(&l->lock);
+    l->puts++;
+    pthread_mutex_unlock(&l->lock);
+    r = client_put(l->cache, &put, &d->slice, put_done, l, t->id);
+    w->part.put_ns += sample_lap(&clock);
+    if (r == 0)
+        return;
+    pthread_mutex_lock(&l->lock);
+    l->puts--;
+    pthread_mutex_unlock(&l->lock);
+    loader_unref(l);
+    if (d->claim == CLAIM_OURS)
+        client_abandon(l->cache, put.key, WIRE_ABANDON_ERROR);
+}
+
+/* Is a finished batch there for the caller, so that a thread may wait without slowing it down? */
+static bool caller_is_served(const struct mscache_loader *l)
+{
+    const struct slot *s = l->window[l->head % l->options.prefetch];
+
+    return l->head < l->run.batches && s->done == s->want;
+}
+
+/* Wait a moment for room in the arena. What this costs a caller that waits for pixels is limited, because a slow disk must not slow
+ * the job down: false, when that is used up. */
+static bool wait_arena(struct mscache_loader *l, uint64_t since)
+{
+    uint64_t clock = stats_now(), elapsed = clock - l->opened_at;
+    bool served, stop;
+
+    pthread_mutex_lock(&l->lock);
+    stop = l->stop;
+    served = caller_is_served(l);
+    if (!served)
+        stop = stop || clock - since > ARENA_WAIT_NS || l->arena_ns > ARENA_TOTAL_NS + elapsed / ARENA_SHARE;
+    pthread_mutex_unlock(&l->lock);
+    if (stop)
+        return false;
+    sample_wait_stored(l, ARENA_STEP_MS);
+    if (!served) {
+        pthread_mutex_lock(&l->lock);
+        l->arena_ns += sample_lap(&clock);
+        pthread_mutex_unlock(&l->lock);
+    }
+    return true;
+}
+
+/* Take room in the arena for what was decoded elsewhere. Other samples' puts give it back. */
+static bool move_to_arena(struct worker *w, struct decoded *d, size_t bytes)
+{
+    struct mscache_loader *l = w->loader;
+    uint64_t begun = stats_now(), clock = begun;
+    int r;
+
+    while ((r = client_arena_take(l->client, bytes, &d->slice)) == MSCACHE_EBUSY) {
+        if (d->claim != CLAIM_OURS || !wait_arena(l, begun))
+            break;
+    }
+    w->part.put_ns += sample_lap(&clock);
+    if (r < 0)
+        return false;
+    memcpy(d->slice.data, d->image.data, bytes);
+    d->in_arena = true;
+    return true;
+}
+
+/* Store what found no room in the arena while it was decoded. The caller has its pixels already. */
+static void put_later(struct worker *w, const struct ticket *t, struct decoded *d)
+{
+    size_t bytes = d->image.stride * (size_t)d->image.height;
+
+    if (!d->too_large && move_to_arena(w, d, bytes))
+        put(w, t, d);
+    else if (d->claim == CLAIM_OURS)
+        client_abandon(w->loader->cache, sample_key(w->loader, t->id), WIRE_ABANDON_NO_ARENA);
+}
+
+/* Give a claim back, or say that the file is broken. */
+static void settle_failure(struct worker *w, const struct ticket *t, enum claim claim, int error, bool changed,
+                           const char *text, uint64_t decode_ns)
+{
+    struct mscache_loader *l = w->loader;
+    struct key key = sample_key(l, t->id);
+
+    if (claim == CLAIM_NONE)
+        return;
+    if (!changed && error_is_format(error))
+        (void)client_put_bad(l->cache, key, error, text, decode_ns);
+    else if (claim == CLAIM_OURS)
+        client_abandon(l->cache, key, changed ? WIRE_ABANDON_CHANGED : WIRE_ABANDON_ERROR);
+}
+
+/* ---- decoding ---- */
+
+struct place {
+    struct worker *w;
+    struct decoded *d;
+};
+
+static void *private_pixels(struct worker *w, size_t bytes)
+{
+    void *memory;
+
+    if (bytes <= w->pixels_room)
+        return w->pixels;
+    if (posix_memalign(&memory, PIXEL_ALIGN, bytes))
+        return NULL;
+    free(w->pixels);
+    w->pixels = memory;
+    w->pixels_room = bytes;
+    return memory;
+}
+
+static void *place(void *arg, size_t bytes)
+{
+    struct place *p = arg;
+    struct decoded *d = p->d;
+    int r;
+
+    if (d->claim == CLAIM_NONE)
+        return private_pixels(p->w, bytes);
+    r = bytes <= RECORD_PAYLOAD_MAX ? client_arena_take(p->w->loader->client, bytes, &d->slice) : MSCACHE_ETOOLARGE;
+    d->too_large = r == MSCACHE_ETOOLARGE;
+    d->in_arena = r == 0;
+    return d->in_arena ? d->slice.data : private_pixels(p->w, bytes);
+}
+
+/* Read and decode; text gets the reason of an error. */
+static int read_and_decode(struct worker *w, const struct ticket *t, struct decoded *d, bool *ret_changed, char *text,
+                           size_t text_size)
+{
+    struct mscache_loader *l = w->loader;
+    struct decode_report report = { 0 };
+    struct place p = { w, d };
+    uint64_t clock = stats_now();
+    int r;
+
+    r = source_read(l->source, t->id, plan_limits(l->plan)->max_file_bytes, &w->file, ret_changed, text, text_size);
+    w->part.read_ns += sample_lap(&clock);
+    if (r < 0)
+        return r;
+    w->part.source_bytes += w->file.size;
+    r = plan_prefix(l->plan, w->plan, w->file.data, w->file.size, place, &p, &d->image, &report);
+    d->decode_ns = sample_lap(&clock);
+    w->part.decode_ns += d->decode_ns;
+    w->part.decodes++;
+    w->part.warnings += report.warnings != 0;
+    w->used.warnings += report.warnings != 0;
+    if (r < 0)
+        snprintf(text, text_size, "%s", report.message[0] ? report.message : mscache_strerror(r));
+    return r;
+}
+
+void fresh_load(struct worker *w, const struct ticket *t, enum claim claim)
+{
+    struct decoded d = { .claim = claim };
+    char text[SAMPLE_ERROR_TEXT] = "";
+    bool changed = false;
+    int r;
+
+    w->used.misses += w->loader->cache != NULL;
+    r = read_and_decode(w, t, &d, &changed, text, sizeof text);
+    changed = changed || r == MSCACHE_ECHANGED;
+    if (r < 0 || changed) {
+        settle_failure(w, t, claim, r, changed, text, d.decode_ns);
+        d.claim = CLAIM_NONE;
+    }
+    if (r < 0) {
+        workers_finish(w, t, r, text[0] ? text : mscache_strerror(r));
+    } else {
+        sample_loaded(w, t);
+        if (d.in_arena && d.claim != CLAIM_NONE)
+            put(w, t, &d);
+        sample_deliver(w, t, &d.image);
+        if (!d.in_arena && d.claim != CLAIM_NONE)
+            put_later(w, t, &d);
+    }
+    if (d.in_arena)
+        client_arena_give(&d.slice);
+}
