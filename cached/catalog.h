@@ -39,9 +39,9 @@ struct cache {
     bool full;  /* a sample was refused because of a budget */
     /* not in the row */
     uint64_t size;          /* bytes of its segments */
-    uint32_t sessions;
+    _Atomic uint32_t sessions;
     bool own_full;          /* its own budget is used up: refuse without looking further */
-    bool dirty;             /* the row is older than this */
+    _Atomic bool dirty;     /* the row is older than this */
     MDB_dbi dbi;
     struct segment *active; /* where the next record goes, or NULL */
 };

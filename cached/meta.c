@@ -77,25 +77,37 @@ static void encode(unsigned char bytes[META_SIZE], const struct meta *m)
     put_u64(&c, checksum64(bytes, META_SIZE - 8));
 }
 
-int meta_write(int root_fd, struct meta *m)
+static int write_file(int root_fd, const char *name, int flags, const unsigned char bytes[META_SIZE])
 {
-    unsigned char bytes[META_SIZE];
-    int rc = 0, fd = openat(root_fd, "meta.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int rc = 0, fd = openat(root_fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     ssize_t n;
 
     if (fd < 0)
         return error_from_errno(errno);
-    boot_id(m->boot);
-    encode(bytes, m);
-    n = write(fd, bytes, sizeof bytes);
-    if (n != (ssize_t)sizeof bytes)
+    n = write(fd, bytes, META_SIZE);
+    if (n != META_SIZE)
         rc = n < 0 ? error_from_errno(errno) : MSCACHE_ENOSPC;
     else if (fsync(fd) < 0)
         rc = error_from_errno(errno);
     close(fd);
+    return rc;
+}
+
+int meta_write(int root_fd, struct meta *m)
+{
+    unsigned char bytes[META_SIZE];
+    int rc;
+
+    boot_id(m->boot);
+    encode(bytes, m);
+    rc = write_file(root_fd, "meta.new", O_CREAT | O_TRUNC, bytes);
     if (rc == 0 && (renameat(root_fd, "meta.new", root_fd, "meta") < 0 || fsync(root_fd) < 0))
         rc = error_from_errno(errno);
-    return rc;
+    if (rc != MSCACHE_ENOSPC)
+        return rc;
+    /* A full disk has no room for a second file, but the first is there; its checksum tells when this is cut short. */
+    unlinkat(root_fd, "meta.new", 0);
+    return write_file(root_fd, "meta", 0, bytes) == 0 ? 0 : rc;
 }
 
 int meta_stat_index(int root_fd, struct meta *m)

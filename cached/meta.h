@@ -20,7 +20,7 @@ struct meta {
 /* MSCACHE_ENOENT: none; MSCACHE_EDAMAGED: unreadable; MSCACHE_EINCOMPATIBLE: of a newer version. */
 int meta_read(int root_fd, struct meta *ret);
 
-/* Replace the file; it is on the disk on return. The boot id is filled in. */
+/* Replace the file (on a full disk: write over it); it is on the disk on return. The boot id is filled in. */
 int meta_write(int root_fd, struct meta *m);
 
 /* Size and modification time of the index file into m; MSCACHE_ENOENT when there is none. */

@@ -88,12 +88,23 @@ enum wire_reason policy_would_take(struct store *s, struct cache *c)
     return policy_room(s, c, sample);
 }
 
+/* Do so many bytes more not fit, even when the retired segments are let go? */
+static bool too_small(struct store *s, uint64_t bytes)
+{
+    bool small;
+
+    pthread_mutex_lock(&s->state);
+    small = s->size - s->retired + bytes > s->budget;
+    pthread_mutex_unlock(&s->state);
+    return small;
+}
+
 /* Bytes of retired segments come back on their own when their holders let go: nothing is evicted in their place. */
 void policy_evict(struct store *s, const struct cache *for_whom, uint64_t bytes, struct store_retired **retired)
 {
     struct cache *victim;
 
-    while (s->size - s->retired + bytes > s->budget && (victim = next_victim(s, for_whom))) {
+    while (too_small(s, bytes) && (victim = next_victim(s, for_whom))) {
         char size[32];
         uint64_t freed;
 

@@ -235,7 +235,9 @@ static void evict_for(struct store *s, const struct store_put *puts, size_t n, s
 
     if (!c)
         return;
+    pthread_mutex_lock(&s->state);
     limit = policy_cache_budget(s, c);
+    pthread_mutex_unlock(&s->state);
     for (size_t i = 0; i < n; i++)
         need += need_of(c, &puts[i]);
     if (c->size < limit)

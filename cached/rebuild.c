@@ -417,6 +417,7 @@ int store_repair(struct store *s, uint64_t *ret_records, uint64_t *ret_damaged, 
     atomic_store(&s->rebuilding, true);
     pthread_mutex_lock(&s->syncing);
     pthread_mutex_lock(&s->writer);
+    store_forget_gone(s);
     rc = repair(s, &r);
     pthread_mutex_unlock(&s->writer);
     pthread_mutex_unlock(&s->syncing);

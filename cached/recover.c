@@ -157,34 +157,54 @@ static void count_tail(struct store *s, struct segment *seg, struct cache *c, co
         cache_note_shape(c, h->dtype, h->ndim, h->shape);
 }
 
-/* Index what was written but not committed, and cut off what was not written whole. */
+/* Index the records that were written but not committed. */
+static int keep_tail(MDB_txn *txn, struct store *s, struct segment *seg, struct cache *c, uint64_t *ret_added)
+{
+    struct record_head h;
+    void *payload;
+    int rc;
+
+    while ((rc = read_tail(seg, &h, &payload)) == 0) {
+        struct location at = { seg->id, (uint32_t)(seg->end / RECORD_ALIGN), h.length };
+        struct entry e;
+
+        entry_of_record(&e, &h, payload, &at);
+        rc = index_set(txn, c->dbi, &h.key, &e, false);
+        free(payload);
+        if (rc != 0 && rc != MSCACHE_EINUSE)
+            return rc;
+        count_tail(s, seg, c, &h, rc == 0);
+        *ret_added += rc == 0;
+    }
+    return rc == MSCACHE_EDAMAGED ? 0 : rc;
+}
+
+/* Cut off what was not written whole. */
+static int cut(int fd, uint64_t end)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return error_from_errno(errno);
+    return (uint64_t)st.st_size > end && ftruncate(fd, (off_t)end) < 0 ? error_from_errno(errno) : 0;
+}
+
 static int mend_tail(struct store *s, MDB_txn *txn, struct segment *seg, uint64_t *ret_added)
 {
     struct cache *c = catalog_find(&s->catalog, seg->cache);
-    struct record_head h;
-    void *payload;
+    uint64_t end = seg->end;
     int rc = segment_open(s->seg_fd, seg);
 
     if (rc != 0)
         return rc == MSCACHE_ENOENT ? MSCACHE_EDAMAGED : rc;
-    while ((rc = read_tail(seg, &h, &payload)) == 0) {
-        struct entry e;
-        bool added;
-
-        entry_of_record(&e, &h, payload, &(struct location){ seg->id, (uint32_t)(seg->end / RECORD_ALIGN), h.length });
-        rc = index_set(txn, c->dbi, &h.key, &e, false);
-        added = rc == 0;
-        free(payload);
-        if (rc != 0 && rc != MSCACHE_EINUSE)
-            break;
-        count_tail(s, seg, c, &h, added);
-        *ret_added += added;
-    }
-    if (rc != MSCACHE_EDAMAGED)
-        return rc;
-    if (ftruncate(seg->fd, (off_t)seg->end) < 0 || ftruncate(seg->side_fd, (off_t)seg->side_end) < 0)
-        return error_from_errno(errno);
+    rc = keep_tail(txn, s, seg, c, ret_added);
+    if (rc == 0)
+        rc = cut(seg->fd, seg->end);
+    if (rc == 0)
+        rc = cut(seg->side_fd, seg->side_end);
     segment_close(seg);
+    if (rc != 0 || seg->end == end)
+        return rc; /* a full disk has no room for rows that say the same */
     rc = store_write_segment(s->index, txn, seg);
     return rc == 0 ? store_write_cache(s, s->index, txn, c) : rc;
 }

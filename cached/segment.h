@@ -20,6 +20,7 @@ struct segment {
     uint64_t live;     /* bytes of records that the index names */
     bool sealed;       /* nothing is appended any more */
     bool retired;      /* unlinked, but held by clients */
+    bool gone;         /* retired, and held no more: does not count, to be freed */
     bool dirty;        /* written to since it was last synced */
     uint32_t holds;    /* clients that map it */
     int fd, side_fd;   /* open for writing, or -1 */

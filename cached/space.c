@@ -39,18 +39,31 @@ void store_segment_hold(struct store *s, uint32_t segment)
 
     pthread_mutex_lock(&s->state);
     seg = segments_find(&s->segments, segment);
-    if (seg)
+    if (seg && !seg->gone)
         seg->holds++;
     pthread_mutex_unlock(&s->state);
 }
 
-/* A retired segment without holders is forgotten: its bytes are the disk's again. State. */
-static void forget_retired(struct store *s, struct segment *seg)
+/* The bytes of a retired segment without holders are the disk's again. State. */
+static void let_go(struct store *s, struct segment *seg)
 {
     s->size -= seg->end;
     s->retired -= seg->end;
-    segments_remove(&s->segments, seg);
-    segment_free(seg);
+    seg->gone = true;
+}
+
+void store_forget_gone(struct store *s)
+{
+    pthread_mutex_lock(&s->state);
+    for (size_t i = s->segments.n; i-- > 0;) {
+        struct segment *seg = s->segments.all[i];
+
+        if (seg->gone) {
+            segments_remove(&s->segments, seg);
+            segment_free(seg);
+        }
+    }
+    pthread_mutex_unlock(&s->state);
 }
 
 void store_segment_release(struct store *s, uint32_t segment)
@@ -60,7 +73,7 @@ void store_segment_release(struct store *s, uint32_t segment)
     pthread_mutex_lock(&s->state);
     seg = segments_find(&s->segments, segment);
     if (seg && seg->holds && --seg->holds == 0 && seg->retired)
-        forget_retired(s, seg);
+        let_go(s, seg);
     pthread_mutex_unlock(&s->state);
 }
 
@@ -73,7 +86,7 @@ static void retire(struct store *s, struct segment *seg, struct store_retired **
     seg->retired = true;
     s->retired += seg->end;
     if (seg->holds == 0)
-        forget_retired(s, seg);
+        let_go(s, seg);
     else if (retired_add(retired, seg->id) != 0)
         store_log(s, LOG_WARN, "out of memory: the holders of a removed segment are not told");
 }

@@ -263,7 +263,7 @@ int store_next_segment(struct store *s, uint32_t *ret)
         rc = meta_write(s->root_fd, &m);
         if (rc != 0)
             return rc;
-        s->meta = m;
+        s->meta.next_segment = m.next_segment;
     }
     *ret = s->next_segment++;
     return 0;

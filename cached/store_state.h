@@ -16,8 +16,9 @@
  *   writer  held by whoever changes the store, also while payloads are copied
  *   env     shared around each look-up; exclusive for the moments in which a database appears or goes
  *   state   the memory below, for moments, never across I/O or LMDB
- * Catalog, caches and segments change only under writer and state together, so a holder of writer reads them without
- * state. Counters of caches change under state alone. */
+ * The tables of caches and segments, budgets in use and what the index says change only under writer and state together, so
+ * a holder of writer reads them without state. Counters, holds, and what follows from them (size, retired) change under
+ * state alone. */
 struct store {
     char *root; /* absolute */
     int root_fd, lock_fd, seg_fd;
@@ -76,6 +77,9 @@ uint64_t store_need(const struct cache *c, uint32_t length);
  * MSCACHE_ERANGE: no segment can hold it. */
 int store_append(struct store *s, struct cache *c, const struct record_head *h, const void *payload,
                  struct location *ret);
+
+/* Free segments that are gone. Writer. */
+void store_forget_gone(struct store *s);
 
 /* Add a segment's id to a list that begins as NULL. */
 int retired_add(struct store_retired **list, uint32_t segment);

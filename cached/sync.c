@@ -62,6 +62,7 @@ static int collect(struct store *s, struct batch *b)
 {
     int rc = 0;
 
+    store_forget_gone(s);
     b->fd = malloc((2 * s->segments.n + 2) * sizeof *b->fd);
     if (!b->fd)
         return MSCACHE_ENOMEM;
