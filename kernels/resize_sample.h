@@ -6,6 +6,13 @@
 
 #include "kernels/resize.h"
 
+/* The byte of a sum, which has its half added already. */
+static inline uint8_t resize_clip(int32_t sum)
+{
+    sum >>= RESIZE_BITS;
+    return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+}
+
 /* One output byte of a pass: `count` inputs, `step` bytes apart. The C passes are made of it, and the edges that
  * a vector would read beyond. */
 static inline uint8_t resize_sample(const uint8_t *src, ptrdiff_t step, const int32_t *weight, int count)
@@ -14,8 +21,7 @@ static inline uint8_t resize_sample(const uint8_t *src, ptrdiff_t step, const in
 
     for (int k = 0; k < count; k++)
         sum += src[k * step] * weight[k];
-    sum >>= RESIZE_BITS;
-    return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+    return resize_clip(sum);
 }
 
 #endif

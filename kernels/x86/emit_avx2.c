@@ -19,17 +19,28 @@ static int input_byte(const struct emit *e, int group, int v, int i)
     return (e->flip ? group - 1 - pixel : pixel) * e->channels + channel;
 }
 
-static const uint8_t *group_input(const struct emit *e, int group, int x, int y)
+/* Where a row's groups are: group x reads at in + x * in_step; its output vector v starts at element
+ * x * out_step + v * vector_step of the row's output. A copy of what struct emit says, by value: a store to the
+ * output might change anything that it could point to. */
+struct row {
+    int width;
+    ptrdiff_t in_step;
+    size_t out_step, vector_step;
+};
+
+static struct row row_of(const struct emit *e, int group)
 {
-    return e->src + y * e->src_stride + (ptrdiff_t)(e->flip ? e->width - group - x : x) * e->channels;
+    return (struct row){
+        .width = e->width,
+        .in_step = e->flip ? -e->channels : e->channels,
+        .out_step = e->plane ? 1 : e->channels,
+        .vector_step = e->plane ? e->plane : (size_t)group,
+    };
 }
 
-/* Element that output vector v of the group at x, y starts at. */
-static ALWAYS_INLINE size_t group_output(const struct emit *e, int channels, int group, int v, int x, int y)
+static const uint8_t *row_input(const struct emit *e, int group, int y)
 {
-    const size_t pixel = (size_t)y * e->width + x;
-
-    return e->plane ? pixel + v * e->plane : pixel * channels + v * group;
+    return e->src + y * e->src_stride + (e->flip ? (ptrdiff_t)(e->width - group) * e->channels : 0);
 }
 
 /* Rows of less than a group: each goes through a buffer as an image of one group. */
@@ -110,19 +121,19 @@ static ALWAYS_INLINE __m256 make_vector(const struct float_vector *vec, const ui
     return _mm256_mul_ps(_mm256_sub_ps(v, vec->mean), vec->inv_std);
 }
 
-typedef void (*store_fn)(void *dst, size_t element, __m256 v);
+typedef void (*store_fn)(uint8_t *dst, __m256 v);
 
-static ALWAYS_INLINE void store_f32(void *dst, size_t element, __m256 v)
+static ALWAYS_INLINE void store_f32(uint8_t *dst, __m256 v)
 {
-    _mm256_storeu_ps((float *)dst + element, v);
+    _mm256_storeu_ps((float *)dst, v);
 }
 
-static ALWAYS_INLINE void store_f16(void *dst, size_t element, __m256 v)
+static ALWAYS_INLINE void store_f16(uint8_t *dst, __m256 v)
 {
-    _mm_storeu_si128((__m128i *)((uint16_t *)dst + element), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128((__m128i *)dst, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
 }
 
-static ALWAYS_INLINE void store_bf16(void *dst, size_t element, __m256 v)
+static ALWAYS_INLINE void store_bf16(uint8_t *dst, __m256 v)
 {
     const __m256i bits = _mm256_castps_si256(v), top = _mm256_srli_epi32(bits, 16);
     const __m256i odd = _mm256_and_si256(top, _mm256_set1_epi32(1));
@@ -132,26 +143,40 @@ static ALWAYS_INLINE void store_bf16(void *dst, size_t element, __m256 v)
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
     const __m256i r = _mm256_blendv_epi8(rounded, quiet, nan);
 
-    _mm_storeu_si128((__m128i *)((uint16_t *)dst + element),
+    _mm_storeu_si128((__m128i *)dst,
                      _mm_packus_epi32(_mm256_castsi256_si128(r), _mm256_extracti128_si256(r, 1)));
 }
 
-/* Inlined with a constant number of channels, so that the vectors' constants stay in registers. */
-static ALWAYS_INLINE void float_rows(void *dst, const struct emit *e, int channels, store_fn store)
+/* Written out, since neither compiler unrolls a loop over the channels: the constants shall stay in registers. */
+static ALWAYS_INLINE void float_row(uint8_t *dst, const uint8_t *in, struct row row, int channels,
+                                    const struct float_vector *vec, size_t size, store_fn store)
 {
-    struct float_vector vec[MAX_CHANNELS];
+    const struct float_vector v0 = vec[0], v1 = vec[1], v2 = vec[2], v3 = vec[3];
+
+    for (int x = 0; x < row.width; x += GROUP) {
+        const int at = x <= row.width - GROUP ? x : row.width - GROUP;
+        const uint8_t *from = in + at * row.in_step;
+        uint8_t *to = dst + at * row.out_step * size;
+
+        store(to, make_vector(&v0, from, channels));
+        if (channels > 1)
+            store(to + row.vector_step * size, make_vector(&v1, from, channels));
+        if (channels > 2)
+            store(to + row.vector_step * 2 * size, make_vector(&v2, from, channels));
+        if (channels > 3)
+            store(to + row.vector_step * 3 * size, make_vector(&v3, from, channels));
+    }
+}
+
+static ALWAYS_INLINE void float_rows(uint8_t *dst, const struct emit *e, int channels, size_t size, store_fn store)
+{
+    const struct row row = row_of(e, GROUP);
+    struct float_vector vec[MAX_CHANNELS] = { 0 };
 
     for (int v = 0; v < channels; v++)
         float_vector_init(&vec[v], e, v);
-    for (int y = 0; y < e->height; y++) {
-        for (int x = 0; x < e->width; x += GROUP) {
-            const int at = x <= e->width - GROUP ? x : e->width - GROUP;
-            const uint8_t *in = group_input(e, GROUP, at, y);
-
-            for (int v = 0; v < channels; v++)
-                store(dst, group_output(e, channels, GROUP, v, at, y), make_vector(&vec[v], in, channels));
-        }
-    }
+    for (int y = 0; y < e->height; y++)
+        float_row(dst + y * row.width * row.out_step * size, row_input(e, GROUP, y), row, channels, vec, size, store);
 }
 
 #define DEFINE_EMIT_AVX2(name, size, store)                    \
@@ -160,11 +185,11 @@ static ALWAYS_INLINE void float_rows(void *dst, const struct emit *e, int channe
         if (e->width < GROUP)                                  \
             emit_narrow(dst, e, GROUP, size, name);            \
         else if (e->channels == 3)                             \
-            float_rows(dst, e, 3, store);                      \
+            float_rows(dst, e, 3, size, store);                      \
         else if (e->channels == 1)                             \
-            float_rows(dst, e, 1, store);                      \
+            float_rows(dst, e, 1, size, store);                      \
         else                                                   \
-            float_rows(dst, e, e->channels == 2 ? 2 : 4, store); \
+            float_rows(dst, e, e->channels == 2 ? 2 : 4, size, store); \
     }
 
 DEFINE_EMIT_AVX2(emit_f32_avx2, 4, store_f32)
@@ -189,28 +214,39 @@ static void u8_masks_init(u8_masks masks, const struct emit *e)
     }
 }
 
-static ALWAYS_INLINE void u8_group(uint8_t *dst, const struct emit *e, int channels, u8_masks masks, int x, int y)
+static ALWAYS_INLINE __m128i load_shuffled(const uint8_t *p, __m128i mask)
 {
-    const __m128i *in = (const __m128i *)group_input(e, GROUP_U8, x, y);
+    return _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)p), mask);
+}
 
-    for (int v = 0; v < channels; v++) {
-        __m128i r = _mm_shuffle_epi8(_mm_loadu_si128(in), masks[v][0]);
+static ALWAYS_INLINE __m128i u8_vector(const uint8_t *in, int channels, const __m128i masks[MAX_CHANNELS])
+{
+    __m128i r = load_shuffled(in, masks[0]);
 
-        for (int from = 1; from < channels; from++)
-            r = _mm_or_si128(r, _mm_shuffle_epi8(_mm_loadu_si128(in + from), masks[v][from]));
-        _mm_storeu_si128((__m128i *)(dst + group_output(e, channels, GROUP_U8, v, x, y)), r);
+    for (int from = 1; from < channels; from++)
+        r = _mm_or_si128(r, load_shuffled(in + 16 * from, masks[from]));
+    return r;
+}
+
+static ALWAYS_INLINE void u8_row(uint8_t *dst, const uint8_t *in, struct row row, int channels, u8_masks masks)
+{
+    for (int x = 0; x < row.width; x += GROUP_U8) {
+        const int at = x <= row.width - GROUP_U8 ? x : row.width - GROUP_U8;
+
+        for (int v = 0; v < channels; v++)
+            _mm_storeu_si128((__m128i *)(dst + at * row.out_step + v * row.vector_step),
+                             u8_vector(in + at * row.in_step, channels, masks[v]));
     }
 }
 
 static ALWAYS_INLINE void u8_rows(uint8_t *dst, const struct emit *e, int channels)
 {
+    const struct row row = row_of(e, GROUP_U8);
     u8_masks masks;
 
     u8_masks_init(masks, e);
-    for (int y = 0; y < e->height; y++) {
-        for (int x = 0; x < e->width; x += GROUP_U8)
-            u8_group(dst, e, channels, masks, x <= e->width - GROUP_U8 ? x : e->width - GROUP_U8, y);
-    }
+    for (int y = 0; y < e->height; y++)
+        u8_row(dst + y * row.width * row.out_step, row_input(e, GROUP_U8, y), row, channels, masks);
 }
 
 static void u8_copy(uint8_t *dst, const struct emit *e)

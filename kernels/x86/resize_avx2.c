@@ -40,10 +40,10 @@ static ALWAYS_INLINE __m256i sums_result(struct sums s)
     return _mm256_srai_epi32(_mm256_add_epi32(s.low, _mm256_slli_epi32(s.high, 16)), RESIZE_BITS);
 }
 
-/* Horizontal: outputs go by four, on two rows, one in each half of the vectors. 16 input bytes hold the four pixels
- * of a block of weights (and a few more, so an output near the end of the row is left to plain C). */
+/* Horizontal: outputs go by four, on four rows, one in each half of two vectors. 16 input bytes hold the four pixels of a
+ * block of weights (and a few more, so an output near the end of the row is left to plain C). */
 
-enum { H_OUTPUTS = 4, H_WINDOW = 16 };
+enum { H_OUTPUTS = 4, H_WINDOW = 16, H_ROWS = 4, H_PAIRS = H_ROWS / 2 };
 
 struct h_pass {
     const struct resize_axis *axis;
@@ -51,6 +51,7 @@ struct h_pass {
     __m256i pair01, pair23; /* window to pairs of pixels 0 and 1, 2 and 3, per channel */
     __m256i pack;           /* four outputs of 4 bytes to four packed ones */
     int fast;               /* outputs that read and write whole windows */
+    bool one_block;         /* of weights is enough for each of them */
 };
 
 static __m256i both_halves(const uint8_t *p)
@@ -58,20 +59,25 @@ static __m256i both_halves(const uint8_t *p)
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p));
 }
 
-/* Outputs from 0 on, in fours, whose windows end inside the row and whose 16 bytes of result do too. */
-static int fast_outputs(const struct resize_axis *axis, int channels)
+/* Does the last window of output x end inside the row? */
+static bool window_fits(const struct resize_axis *axis, int channels, int x)
 {
-    int x = 0;
+    const int last_block = axis->first[x] + resize_blocks(axis->count[x]) * 4 - 4;
 
-    for (; (x + H_OUTPUTS) <= axis->out && x * channels + H_WINDOW <= axis->out * channels; x += H_OUTPUTS) {
-        for (int i = x; i < x + H_OUTPUTS; i++) {
-            const int last_block = axis->first[i] + resize_blocks(axis->count[i]) * 4 - 4;
+    return (ptrdiff_t)(axis->end - last_block) * channels >= H_WINDOW;
+}
 
-            if ((ptrdiff_t)last_block * channels + H_WINDOW > (ptrdiff_t)axis->end * channels)
-                return x;
-        }
+/* Outputs from 0 on, in fours, whose windows are inside the row, as are the 16 bytes that their result is stored by. */
+static void find_fast(struct h_pass *h, const struct resize_axis *axis, int channels)
+{
+    h->fast = 0;
+    h->one_block = true;
+    for (int x = 0; x < axis->out && window_fits(axis, channels, x); x++) {
+        if (axis->count[x] > 4)
+            h->one_block = false;
+        if ((x + 1) % H_OUTPUTS == 0 && (axis->out - h->fast) * channels >= H_WINDOW)
+            h->fast = x + 1;
     }
-    return x;
 }
 
 static void h_pass_init(struct h_pass *h, const struct resize_axis *axis, int channels)
@@ -89,56 +95,93 @@ static void h_pass_init(struct h_pass *h, const struct resize_axis *axis, int ch
         for (int i = 0; i < H_OUTPUTS; i++)
             pack[i * channels + c] = (uint8_t)(i * 4 + c);
     }
-    *h = (struct h_pass){ .axis = axis, .channels = channels, .fast = fast_outputs(axis, channels) };
+    h->axis = axis;
+    h->channels = channels;
     h->pair01 = both_halves(pair01);
     h->pair23 = both_halves(pair23);
     h->pack = both_halves(pack);
+    find_fast(h, axis, channels);
 }
 
-/* One output on both rows: 4 integers (channels) in each half. */
-static ALWAYS_INLINE __m256i h_output(const struct h_pass *h, int x, const uint8_t *row0, const uint8_t *row1)
+static ALWAYS_INLINE __m256i load_two_rows(const uint8_t *row0, const uint8_t *row1)
+{
+    return _mm256_set_m128i(_mm_loadu_si128((const __m128i *)row1), _mm_loadu_si128((const __m128i *)row0));
+}
+
+/* One output on all rows: 4 integers (channels) in each half. */
+static ALWAYS_INLINE void h_output(const struct h_pass *h, int x, int blocks, const uint8_t *const *src, __m256i *ret)
 {
     const struct resize_axis *axis = h->axis;
-    const int blocks = resize_blocks(axis->count[x]);
     const struct resize_block *block = axis->block + (size_t)x * resize_blocks(axis->taps);
-    const ptrdiff_t at = (ptrdiff_t)axis->first[x] * h->channels;
-    struct sums s = sums_zero();
+    ptrdiff_t at = (ptrdiff_t)axis->first[x] * h->channels;
+    struct sums s[H_PAIRS] = { sums_zero(), sums_zero() };
 
-    row0 += at;
-    row1 += at;
-    for (int b = 0; b < blocks; b++, block++, row0 += 4 * h->channels, row1 += 4 * h->channels) {
-        const __m256i in = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)row0)),
-                                                   _mm_loadu_si128((const __m128i *)row1), 1);
+    for (int b = 0; b < blocks; b++, block++, at += 4 * h->channels) {
+        const __m256i low01 = weight_pair(block->low), high01 = weight_pair(block->high);
+        const __m256i low23 = weight_pair(block->low + 2), high23 = weight_pair(block->high + 2);
 
-        sums_add(&s, _mm256_shuffle_epi8(in, h->pair01), weight_pair(block->low), weight_pair(block->high));
-        sums_add(&s, _mm256_shuffle_epi8(in, h->pair23), weight_pair(block->low + 2), weight_pair(block->high + 2));
+        for (int p = 0; p < H_PAIRS; p++) {
+            const __m256i in = load_two_rows(src[2 * p] + at, src[2 * p + 1] + at);
+
+            sums_add(&s[p], _mm256_shuffle_epi8(in, h->pair01), low01, high01);
+            sums_add(&s[p], _mm256_shuffle_epi8(in, h->pair23), low23, high23);
+        }
     }
-    return sums_result(s);
+    for (int p = 0; p < H_PAIRS; p++)
+        ret[p] = sums_result(s[p]);
 }
 
-static void h_two_rows(const struct h_pass *h, uint8_t *dst0, uint8_t *dst1, const uint8_t *row0, const uint8_t *row1)
+static ALWAYS_INLINE void h_store(const struct h_pass *h, uint8_t *const *dst, int x, __m256i out[][H_PAIRS])
 {
-    for (int x = 0; x < h->fast; x += H_OUTPUTS) {
-        const __m256i ab = _mm256_packs_epi32(h_output(h, x, row0, row1), h_output(h, x + 1, row0, row1));
-        const __m256i cd = _mm256_packs_epi32(h_output(h, x + 2, row0, row1), h_output(h, x + 3, row0, row1));
+    const ptrdiff_t at = (ptrdiff_t)x * h->channels;
+
+    for (int p = 0; p < H_PAIRS; p++) {
+        const __m256i ab = _mm256_packs_epi32(out[0][p], out[1][p]), cd = _mm256_packs_epi32(out[2][p], out[3][p]);
         const __m256i r = _mm256_shuffle_epi8(_mm256_packus_epi16(ab, cd), h->pack);
 
-        _mm_storeu_si128((__m128i *)(dst0 + (ptrdiff_t)x * h->channels), _mm256_castsi256_si128(r));
-        _mm_storeu_si128((__m128i *)(dst1 + (ptrdiff_t)x * h->channels), _mm256_extracti128_si256(r, 1));
+        _mm_storeu_si128((__m128i *)(dst[2 * p] + at), _mm256_castsi256_si128(r));
+        _mm_storeu_si128((__m128i *)(dst[2 * p + 1] + at), _mm256_extracti128_si256(r, 1));
     }
 }
 
-/* What h_two_rows leaves of a row. */
+static void h_rows_one_block(const struct h_pass *pass, uint8_t *const *dst, const uint8_t *const *src)
+{
+    const struct h_pass h = *pass;
+    __m256i out[H_OUTPUTS][H_PAIRS];
+
+    for (int x = 0; x < h.fast; x += H_OUTPUTS) {
+        /* Written out: neither compiler unrolls a loop here, and then the results go through memory. */
+        h_output(&h, x, 1, src, out[0]);
+        h_output(&h, x + 1, 1, src, out[1]);
+        h_output(&h, x + 2, 1, src, out[2]);
+        h_output(&h, x + 3, 1, src, out[3]);
+        h_store(&h, dst, x, out);
+    }
+}
+
+static void h_rows(const struct h_pass *pass, uint8_t *const *dst, const uint8_t *const *src)
+{
+    const struct h_pass h = *pass;
+    __m256i out[H_OUTPUTS][H_PAIRS];
+
+    for (int x = 0; x < h.fast; x += H_OUTPUTS) {
+        for (int i = 0; i < H_OUTPUTS; i++)
+            h_output(&h, x + i, resize_blocks(h.axis->count[x + i]), src, out[i]);
+        h_store(&h, dst, x, out);
+    }
+}
+
+/* What h_rows leaves of a row. */
 static void h_row_end(const struct h_pass *h, uint8_t *dst, const uint8_t *row)
 {
     const struct resize_axis *axis = h->axis;
 
     for (int x = h->fast; x < axis->out; x++) {
         const uint8_t *in = row + (ptrdiff_t)axis->first[x] * h->channels;
+        const int32_t *weight = axis->weight + (size_t)x * axis->taps;
 
         for (int c = 0; c < h->channels; c++)
-            dst[(ptrdiff_t)x * h->channels + c] = resize_sample(in + c, h->channels,
-                                                               axis->weight + (size_t)x * axis->taps, axis->count[x]);
+            dst[(ptrdiff_t)x * h->channels + c] = resize_sample(in + c, h->channels, weight, axis->count[x]);
     }
 }
 
@@ -148,13 +191,19 @@ void resize_h_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
     struct h_pass h;
 
     h_pass_init(&h, axis, channels);
-    for (int y = 0; y < rows; y += 2, dst += 2 * dst_stride, src += 2 * src_stride) {
-        const bool two = y + 1 < rows;
+    for (int y = 0; y < rows; y += H_ROWS) {
+        const uint8_t *in[H_ROWS];
+        uint8_t *out[H_ROWS];
 
-        h_two_rows(&h, dst, two ? dst + dst_stride : dst, src, two ? src + src_stride : src);
-        h_row_end(&h, dst, src);
-        if (two)
-            h_row_end(&h, dst + dst_stride, src + src_stride);
+        for (int i = 0; i < H_ROWS; i++) { /* where rows run out, the last one is made again */
+            const int row = y + i < rows ? y + i : rows - 1;
+
+            in[i] = src + row * src_stride;
+            out[i] = dst + row * dst_stride;
+        }
+        (h.one_block ? h_rows_one_block : h_rows)(&h, out, in);
+        for (int i = 0; i < H_ROWS && y + i < rows; i++)
+            h_row_end(&h, out[i], in[i]);
     }
 }
 
@@ -173,27 +222,38 @@ static ALWAYS_INLINE void v_add_pair(struct sums s[4], __m256i row0, __m256i row
     sums_add(&s[3], _mm256_unpackhi_epi8(b, zero), low, high);
 }
 
+/* Adds the rows k and k + 1 to V_BYTES of an output row. */
+static ALWAYS_INLINE void v_add(struct sums s[4], const uint8_t *src, ptrdiff_t stride,
+                                const struct resize_block *block, int count, int k)
+{
+    /* An odd count has a last pair of one row; the weight of the other is 0. */
+    const uint8_t *row0 = src + k * stride, *row1 = k + 1 < count ? row0 + stride : row0;
+
+    block += k / 4;
+    v_add_pair(s, _mm256_loadu_si256((const __m256i *)row0), _mm256_loadu_si256((const __m256i *)row1),
+               weight_pair(block->low + k % 4), weight_pair(block->high + k % 4));
+}
+
 /* V_BYTES of an output row. The unpacking above and the packing here both work in halves, and so cancel out. */
 static ALWAYS_INLINE void v_bytes(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, const struct resize_block *block,
                                   int count)
 {
     struct sums s[4] = { sums_zero(), sums_zero(), sums_zero(), sums_zero() };
+    __m256i ab, cd;
 
-    for (int k = 0; k < count; k += 2, src += 2 * stride) {
-        /* An odd count has a last pair of one row; the weight of the other is 0. */
-        const uint8_t *next = k + 1 < count ? src + stride : src;
-        const struct resize_block *b = block + k / 4;
-
-        v_add_pair(s, _mm256_loadu_si256((const __m256i *)src), _mm256_loadu_si256((const __m256i *)next),
-                   weight_pair(b->low + k % 4), weight_pair(b->high + k % 4));
-    }
-    const __m256i ab = _mm256_packs_epi32(sums_result(s[0]), sums_result(s[1]));
-    const __m256i cd = _mm256_packs_epi32(sums_result(s[2]), sums_result(s[3]));
+    v_add(s, src, stride, block, count, 0);
+    if (count > 2)
+        v_add(s, src, stride, block, count, 2);
+    for (int k = 4; k < count; k += 2)
+        v_add(s, src, stride, block, count, k);
+    ab = _mm256_packs_epi32(sums_result(s[0]), sums_result(s[1]));
+    cd = _mm256_packs_epi32(sums_result(s[2]), sums_result(s[3]));
     _mm256_storeu_si256((__m256i *)dst, _mm256_packus_epi16(ab, cd));
 }
 
-static void v_row(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, int row_bytes, const struct resize_block *block,
-                  int count)
+/* Inlined with a constant count where that is small. */
+static ALWAYS_INLINE void v_row(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, int row_bytes,
+                                const struct resize_block *block, int count)
 {
     int i = 0;
 
@@ -201,6 +261,19 @@ static void v_row(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, int row_by
         v_bytes(dst + i, src + i, stride, block, count);
     if (i < row_bytes) /* the last bytes, moved left to end with the row */
         v_bytes(dst + row_bytes - V_BYTES, src + row_bytes - V_BYTES, stride, block, count);
+}
+
+static void v_row_by_count(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, int row_bytes,
+                           const struct resize_block *block, int count)
+{
+    if (count <= 2)
+        v_row(dst, src, stride, row_bytes, block, count);
+    else if (count == 3)
+        v_row(dst, src, stride, row_bytes, block, 3);
+    else if (count == 4)
+        v_row(dst, src, stride, row_bytes, block, 4);
+    else
+        v_row(dst, src, stride, row_bytes, block, count);
 }
 
 void resize_v_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int row_bytes,
@@ -212,7 +285,7 @@ void resize_v_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
         const uint8_t *in = src + axis->first[y] * src_stride;
 
         if (row_bytes >= V_BYTES) {
-            v_row(dst, in, src_stride, row_bytes, axis->block + (size_t)y * blocks, axis->count[y]);
+            v_row_by_count(dst, in, src_stride, row_bytes, axis->block + (size_t)y * blocks, axis->count[y]);
             continue;
         }
         for (int i = 0; i < row_bytes; i++)
