@@ -9,9 +9,9 @@ struct box {
     int x, y, width, height;
 };
 
-/* Draw the part that random_resized_crop takes of an image: torchvision's RandomResizedCrop.get_params (10 tries of a uniform area and
- * a log-uniform aspect ratio, then the largest middle part), with this project's random numbers. scale and ratio are
- * low and high. The box lies inside and is not empty. */
+/* Draw the part that random_resized_crop takes of an image: torchvision's RandomResizedCrop.get_params (10 tries of a
+ * uniform area and a log-uniform aspect ratio, then the largest middle part), with this project's random numbers.
+ * scale and ratio are low and high. The box lies inside and is not empty. */
 struct box ops_draw_box(struct random *random, int width, int height, const double *scale, const double *ratio);
 
 #endif

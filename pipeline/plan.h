@@ -65,7 +65,8 @@ struct plan_draw {
     uint64_t epoch;
 };
 
-/* Run the part after the cut on a prefix image (read-only, any stride) into out: plan_shape's bytes, any alignment. */
+/* Run the part after the cut on a prefix image (read-only, any stride) into out: plan_shape's bytes, aligned to an
+ * element. MSCACHE_ERANGE, MSCACHE_ENOMEM, with err. */
 int plan_suffix(const struct plan *p, struct plan_worker *w, const struct image *in, const struct plan_draw *draw,
                 void *out, char *err, size_t err_size);
 

@@ -53,8 +53,8 @@ struct run {
     uint8_t *placed; /* what it gave */
 };
 
-/* Memory for the image that an operator makes, rows packed: the end result's where it is the last one, else scratch that the
- * view's pixels are not in. The view is then to be set with run_set. NULL when memory is out. */
+/* Memory for the image that an operator makes, rows packed: the end result's where it is the last one, else scratch
+ * that the view's pixels are not in. The view is then to be set with run_set. NULL when memory is out. */
 uint8_t *run_output(struct run *r, int width, int height, int channels);
 
 /* The view is now the image at data (from run_output), rows packed. */
@@ -80,8 +80,8 @@ int run_settle(struct run *r);
 /* Limit on what an operator may make, the same as on what is decoded. */
 #define RUN_PIXELS_MAX 178956970
 
-/* The form of the step's output: op->shape and what holds for all operators. *s may be changed on failure. MSCACHE_ERANGE, with
- * a sentence that names the operator in err. */
+/* The form of the step's output: op->shape and what holds for all operators. *s may be changed on failure.
+ * MSCACHE_ERANGE, with a sentence that names the operator in err. */
 int run_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size);
 
 #endif

@@ -1,5 +1,6 @@
-/* run_plan PIPELINE FILE...: the raw output of the pipeline on each file, one after another, to standard output; a line "FILE dtype
- * shape" for each to standard error. Sample i of epoch 0 of seed 1. MSCACHE_CPU holds instruction sets back. */
+/* run_plan PIPELINE FILE...: the raw output of the pipeline on each file, one after another, to standard output; a
+ * line "FILE dtype shape" for each to standard error. Sample i of epoch 0 of seed 1. MSCACHE_CPU holds instruction
+ * sets back. */
 #include "config.h"
 
 #include <stdio.h>

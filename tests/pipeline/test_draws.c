@@ -1,4 +1,4 @@
-/* What the random operators draw: bounds, and moments over many samples. Seeds are fixed, so these tests have no luck. */
+/* What the random operators draw: bounds, and moments over many samples. Seeds are fixed: no luck is involved. */
 #include "config.h"
 
 #include <criterion/criterion.h>

@@ -104,8 +104,8 @@ Test(plan, spelling_spaces_and_order_do_not_change_the_hash)
     static const char *const same[] = {
         "decode|resize(256)|center_crop(224)",
         "decode( ) |\n resize( size = 256 , interpolation = bilinear ) | center_crop( 224 ) | cache",
-        "decode(max_scans=500, max_pixels=178956970) | resize(interpolation=bilinear, size=2.56e2) | "
-        "center_crop([224,224.0]) | cache | random_horizontal_flip | to(float32)",
+        "decode(max_scans=500) | resize(interpolation=bilinear, size=2.56e2) | center_crop([224,224.0]) | to(float32)",
+        "decode(max_scans=500, max_pixels=178956970)|resize(256)|center_crop(224)|cache|random_horizontal_flip",
     };
 
     for (size_t i = 1; i < sizeof same / sizeof *same; i++)

@@ -6,4 +6,5 @@ if ! "$python" -c 'import torchvision, PIL, numpy' 2>/dev/null; then
     echo "skipped: $python has no torchvision (apt-get install python3-torchvision)"
     exit 77
 fi
-exec "$python" "$MSCACHE_SRC/tests/pipeline/torchvision_check.py" "$MSCACHE_BUILD/tests/pipeline/run_plan" "$MSCACHE_SRC/photos"
+exec "$python" "$MSCACHE_SRC/tests/pipeline/torchvision_check.py" "$MSCACHE_BUILD/tests/pipeline/run_plan" \
+    "$MSCACHE_SRC/photos"

@@ -1,4 +1,4 @@
-"""torchvision_check.py RUN_PLAN PHOTOS: compare pipelines with what torchvision's transforms make of the same photographs."""
+"""torchvision_check.py RUN_PLAN PHOTOS: compare pipelines with torchvision's transforms on the same photographs."""
 import os
 import pathlib
 import subprocess
