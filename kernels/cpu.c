@@ -15,10 +15,10 @@ static const struct {
     const char *name;
     unsigned flags;
 } masks[] = {
-    { "c", 0 },
-    { "none", 0 },
-    { "avx2", CPU_AVX2 },
-    { "all", ~0u },
+    {"c", 0},
+    {"none", 0},
+    {"avx2", CPU_AVX2},
+    {"all", ~0u},
 };
 
 #if ARCH_X86

@@ -54,28 +54,28 @@ static float normalized(const struct emit *e, uint8_t x, int c)
 }
 
 /* One loop nest for all element types; `convert` reads the byte x of channel c. */
-#define DEFINE_EMIT_C(name, type, convert)                                               \
-    static DECL_EMIT(name)                                                               \
-    {                                                                                    \
-        const size_t pixel_step = e->plane ? 1 : (size_t)e->channels;                    \
-        const size_t channel_step = e->plane ? e->plane : 1;                             \
-        const ptrdiff_t step = e->flip ? -e->channels : e->channels;                     \
-        type *out = dst;                                                                 \
-                                                                                         \
-        for (int y = 0; y < e->height; y++) {                                            \
-            const uint8_t *p = e->src + y * e->src_stride;                               \
-                                                                                         \
-            if (e->flip)                                                                 \
-                p += (ptrdiff_t)(e->width - 1) * e->channels;                            \
-            for (int i = 0; i < e->width; i++, out += pixel_step) {                      \
-                const uint8_t *pixel = p + i * step;                                     \
-                                                                                         \
-                for (int c = 0; c < e->channels; c++) {                                  \
-                    const uint8_t x = pixel[c];                                          \
-                    out[(size_t)c * channel_step] = convert;                             \
-                }                                                                        \
-            }                                                                            \
-        }                                                                                \
+#define DEFINE_EMIT_C(name, type, convert)                                                                   \
+    static DECL_EMIT(name)                                                                                   \
+    {                                                                                                        \
+        const size_t pixel_step = e->plane ? 1 : (size_t)e->channels;                                        \
+        const size_t channel_step = e->plane ? e->plane : 1;                                                 \
+        const ptrdiff_t step = e->flip ? -e->channels : e->channels;                                         \
+        type *out = dst;                                                                                     \
+                                                                                                             \
+        for (int y = 0; y < e->height; y++) {                                                                \
+            const uint8_t *p = e->src + y * e->src_stride;                                                   \
+                                                                                                             \
+            if (e->flip)                                                                                     \
+                p += (ptrdiff_t)(e->width - 1) * e->channels;                                                \
+            for (int i = 0; i < e->width; i++, out += pixel_step) {                                          \
+                const uint8_t *pixel = p + i * step;                                                         \
+                                                                                                             \
+                for (int c = 0; c < e->channels; c++) {                                                      \
+                    const uint8_t x = pixel[c];                                                              \
+                    out[(size_t)c * channel_step] = convert;                                                 \
+                }                                                                                            \
+            }                                                                                                \
+        }                                                                                                    \
     }
 
 DEFINE_EMIT_C(emit_u8_c, uint8_t, x)

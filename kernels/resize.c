@@ -87,14 +87,16 @@ static int rows_read(const struct resize_axis *v)
     return v->end - v->first[0];
 }
 
-/* The scratch holds `first` of the vertical axis, counted from the first row that it reads, then those rows. */
+/* The scratch holds `first` of the vertical axis, counted from the first row that it reads,
+ * then those rows. */
 size_t resize_scratch_size(const struct resize_axis *h, const struct resize_axis *v, int channels)
 {
     return (size_t)v->out * sizeof(int32_t) + (size_t)rows_read(v) * h->out * channels;
 }
 
-static void run_both(const struct kernels *k, struct resize_image dst, const uint8_t *src, ptrdiff_t src_stride,
-                     int channels, const struct resize_axis *h, const struct resize_axis *v, void *scratch)
+static void run_both(const struct kernels *k, struct resize_image dst, const uint8_t *src,
+                     ptrdiff_t src_stride, int channels, const struct resize_axis *h,
+                     const struct resize_axis *v, void *scratch)
 {
     struct resize_axis rebased = *v;
     int32_t *first = scratch;

@@ -21,14 +21,15 @@ static double bilinear(double x)
 }
 
 static const struct filter filters[] = {
-    [RESIZE_BILINEAR] = { 1.0, bilinear },
+    [RESIZE_BILINEAR] = {1.0, bilinear},
 };
 
 /* Pillow keeps the box in single precision, and so the difference is rounded to it. */
-static struct mapping mapping_of(enum resize_filter filter, int in_size, double box0, double box1, int full_out)
+static struct mapping mapping_of(enum resize_filter filter, int in_size, double box0, double box1,
+                                 int full_out)
 {
     const float in0 = (float)box0, in1 = (float)box1;
-    struct mapping m = { .filter = &filters[filter], .origin = in0, .in_size = in_size };
+    struct mapping m = {.filter = &filters[filter], .origin = in0, .in_size = in_size};
 
     m.scale = (double)(in1 - in0) / full_out;
     m.stretch = m.scale < 1.0 ? 1.0 : m.scale;
@@ -78,23 +79,24 @@ static void split_weights(struct resize_block *block, const int32_t *weight, int
     }
 }
 
-size_t resize_axis_size(enum resize_filter filter, int in_size, double box0, double box1, int full_out, int out)
+size_t resize_axis_size(enum resize_filter filter, int in_size, double box0, double box1, int full_out,
+                        int out)
 {
     const struct mapping m = mapping_of(filter, in_size, box0, box1, full_out);
 
-    return (size_t)out * ((2 + (size_t)m.taps) * sizeof(int32_t) + resize_blocks(m.taps) * sizeof(struct resize_block));
+    return (size_t)out *
+           ((2 + (size_t)m.taps) * sizeof(int32_t) + resize_blocks(m.taps) * sizeof(struct resize_block));
 }
 
-void resize_axis_init(struct resize_axis *axis, void *memory, enum resize_filter filter, int in_size, double box0,
-                      double box1, int full_out, int begin, int out)
+void resize_axis_init(struct resize_axis *axis, void *memory, enum resize_filter filter, int in_size,
+                      double box0, double box1, int full_out, int begin, int out)
 {
     const struct mapping m = mapping_of(filter, in_size, box0, box1, full_out);
     int32_t *first = memory, *count = first + out, *weight = count + out;
     struct resize_block *block = (struct resize_block *)(weight + (size_t)out * m.taps);
 
     *axis = (struct resize_axis){
-        .out = out, .taps = m.taps, .first = first, .count = count, .weight = weight, .block = block
-    };
+        .out = out, .taps = m.taps, .first = first, .count = count, .weight = weight, .block = block};
     for (int i = 0; i < out; i++, weight += m.taps, block += resize_blocks(m.taps)) {
         count[i] = output_weights(&m, begin + i, &first[i], weight);
         split_weights(block, weight, m.taps);

@@ -13,8 +13,8 @@ static inline uint8_t resize_clip(int32_t sum)
     return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
 
-/* One output byte of a pass: `count` inputs, `step` bytes apart. The C passes are made of it, and the edges that
- * a vector would read beyond. */
+/* One output byte of a pass: `count` inputs, `step` bytes apart. The C passes are made of it, and the edges
+ * that a vector would read beyond. */
 static inline uint8_t resize_sample(const uint8_t *src, ptrdiff_t step, const int32_t *weight, int count)
 {
     int32_t sum = 1 << (RESIZE_BITS - 1);

@@ -1,6 +1,6 @@
-/* A row is made in groups of GROUP pixels, which fill as many vectors as there are channels. One shuffle per vector does
- * the mirroring and the transposition; its masks are worked out once per call. The last group of a row is
- * moved left to end with the row, which writes some elements twice and needs no masked access. */
+/* A row is made in groups of GROUP pixels, which fill as many vectors as there are channels. One shuffle per
+ * vector does the mirroring and the transposition; its masks are worked out once per call. The last group of
+ * a row is moved left to end with the row, which writes some elements twice and needs no masked access. */
 #include "kernels/x86/emit.h"
 
 #include <immintrin.h>
@@ -20,8 +20,8 @@ static int input_byte(const struct emit *e, int group, int v, int i)
 }
 
 /* Where a row's groups are: group x reads at in + x * in_step; its output vector v starts at element
- * x * out_step + v * vector_step of the row's output. A copy of what struct emit says, by value: a store to the
- * output might change anything that it could point to. */
+ * x * out_step + v * vector_step of the row's output. A copy of what struct emit says, by value: a store to
+ * the output might change anything that it could point to. */
 struct row {
     int width;
     ptrdiff_t in_step;
@@ -46,7 +46,7 @@ static const uint8_t *row_input(const struct emit *e, int group, int y)
 /* Rows of less than a group: each goes through a buffer as an image of one group. */
 static void emit_narrow(uint8_t *dst, const struct emit *e, int group, size_t size, emit_fn emit)
 {
-    uint8_t in[GROUP_U8 * MAX_CHANNELS] = { 0 }, out[GROUP * MAX_CHANNELS * sizeof(float)];
+    uint8_t in[GROUP_U8 * MAX_CHANNELS] = {0}, out[GROUP * MAX_CHANNELS * sizeof(float)];
     const size_t row = (size_t)e->width * size;
     struct emit one = *e;
 
@@ -147,7 +147,8 @@ static ALWAYS_INLINE void store_bf16(uint8_t *dst, __m256 v)
                      _mm_packus_epi32(_mm256_castsi256_si128(r), _mm256_extracti128_si256(r, 1)));
 }
 
-/* Written out, since neither compiler unrolls a loop over the channels: the constants shall stay in registers. */
+/* Written out, since neither compiler unrolls a loop over the channels: the constants shall stay in
+ * registers. */
 static ALWAYS_INLINE void float_row(uint8_t *dst, const uint8_t *in, struct row row, int channels,
                                     const struct float_vector *vec, size_t size, store_fn store)
 {
@@ -168,28 +169,30 @@ static ALWAYS_INLINE void float_row(uint8_t *dst, const uint8_t *in, struct row 
     }
 }
 
-static ALWAYS_INLINE void float_rows(uint8_t *dst, const struct emit *e, int channels, size_t size, store_fn store)
+static ALWAYS_INLINE void float_rows(uint8_t *dst, const struct emit *e, int channels, size_t size,
+                                     store_fn store)
 {
     const struct row row = row_of(e, GROUP);
-    struct float_vector vec[MAX_CHANNELS] = { 0 };
+    struct float_vector vec[MAX_CHANNELS] = {0};
 
     for (int v = 0; v < channels; v++)
         float_vector_init(&vec[v], e, v);
     for (int y = 0; y < e->height; y++)
-        float_row(dst + y * row.width * row.out_step * size, row_input(e, GROUP, y), row, channels, vec, size, store);
+        float_row(dst + y * row.width * row.out_step * size, row_input(e, GROUP, y), row, channels, vec, size,
+                  store);
 }
 
-#define DEFINE_EMIT_AVX2(name, size, store)                    \
-    void name(void *dst, const struct emit *e)                 \
-    {                                                          \
-        if (e->width < GROUP)                                  \
-            emit_narrow(dst, e, GROUP, size, name);            \
-        else if (e->channels == 3)                             \
-            float_rows(dst, e, 3, size, store);                      \
-        else if (e->channels == 1)                             \
-            float_rows(dst, e, 1, size, store);                      \
-        else                                                   \
-            float_rows(dst, e, e->channels == 2 ? 2 : 4, size, store); \
+#define DEFINE_EMIT_AVX2(name, size, store)                                                                  \
+    void name(void *dst, const struct emit *e)                                                               \
+    {                                                                                                        \
+        if (e->width < GROUP)                                                                                \
+            emit_narrow(dst, e, GROUP, size, name);                                                          \
+        else if (e->channels == 3)                                                                           \
+            float_rows(dst, e, 3, size, store);                                                              \
+        else if (e->channels == 1)                                                                           \
+            float_rows(dst, e, 1, size, store);                                                              \
+        else                                                                                                 \
+            float_rows(dst, e, e->channels == 2 ? 2 : 4, size, store);                                       \
     }
 
 DEFINE_EMIT_AVX2(emit_f32_avx2, 4, store_f32)
@@ -228,7 +231,8 @@ static ALWAYS_INLINE __m128i u8_vector(const uint8_t *in, int channels, const __
     return r;
 }
 
-static ALWAYS_INLINE void u8_row(uint8_t *dst, const uint8_t *in, struct row row, int channels, u8_masks masks)
+static ALWAYS_INLINE void u8_row(uint8_t *dst, const uint8_t *in, struct row row, int channels,
+                                 u8_masks masks)
 {
     for (int x = 0; x < row.width; x += GROUP_U8) {
         const int at = x <= row.width - GROUP_U8 ? x : row.width - GROUP_U8;

@@ -1,5 +1,6 @@
-/* A weight has 23 bits, a 16-bit multiplication takes 16: each product is made of the weight's two halves, summed apart
- * and put together at the end, modulo 2^32. The whole sum fits, so a wrap on the way does no harm. */
+/* A weight has 23 bits, a 16-bit multiplication takes 16: each product is made of the weight's two halves,
+ * summed apart and put together at the end, modulo 2^32. The whole sum fits, so a wrap on the way does no
+ * harm. */
 #include "kernels/x86/resize.h"
 
 #include <immintrin.h>
@@ -32,7 +33,7 @@ static ALWAYS_INLINE void sums_add(struct sums *s, __m256i values, __m256i low, 
 
 static ALWAYS_INLINE struct sums sums_zero(void)
 {
-    return (struct sums){ _mm256_set1_epi32(1 << (RESIZE_BITS - 1)), _mm256_setzero_si256() };
+    return (struct sums){_mm256_set1_epi32(1 << (RESIZE_BITS - 1)), _mm256_setzero_si256()};
 }
 
 static ALWAYS_INLINE __m256i sums_result(struct sums s)
@@ -40,8 +41,8 @@ static ALWAYS_INLINE __m256i sums_result(struct sums s)
     return _mm256_srai_epi32(_mm256_add_epi32(s.low, _mm256_slli_epi32(s.high, 16)), RESIZE_BITS);
 }
 
-/* Horizontal: outputs go by four, on four rows, one in each half of two vectors. 16 input bytes hold the four pixels of a
- * block of weights (and a few more, so an output near the end of the row is left to plain C). */
+/* Horizontal: outputs go by four, on four rows, one in each half of two vectors. 16 input bytes hold the four
+ * pixels of a block of weights (and a few more, so an output near the end of the row is left to plain C). */
 
 enum { H_OUTPUTS = 4, H_WINDOW = 16, H_ROWS = 4, H_PAIRS = H_ROWS / 2 };
 
@@ -67,7 +68,8 @@ static bool window_fits(const struct resize_axis *axis, int channels, int x)
     return (ptrdiff_t)(axis->end - last_block) * channels >= H_WINDOW;
 }
 
-/* Outputs from 0 on, in fours, whose windows are inside the row, as are the 16 bytes that their result is stored by. */
+/* Outputs from 0 on, in fours, whose windows are inside the row, as are the 16 bytes that their result is
+ * stored by. */
 static void find_fast(struct h_pass *h, const struct resize_axis *axis, int channels)
 {
     h->fast = 0;
@@ -109,12 +111,13 @@ static ALWAYS_INLINE __m256i load_two_rows(const uint8_t *row0, const uint8_t *r
 }
 
 /* One output on all rows: 4 integers (channels) in each half. */
-static ALWAYS_INLINE void h_output(const struct h_pass *h, int x, int blocks, const uint8_t *const *src, __m256i *ret)
+static ALWAYS_INLINE void h_output(const struct h_pass *h, int x, int blocks, const uint8_t *const *src,
+                                   __m256i *ret)
 {
     const struct resize_axis *axis = h->axis;
     const struct resize_block *block = axis->block + (size_t)x * resize_blocks(axis->taps);
     ptrdiff_t at = (ptrdiff_t)axis->first[x] * h->channels;
-    struct sums s[H_PAIRS] = { sums_zero(), sums_zero() };
+    struct sums s[H_PAIRS] = {sums_zero(), sums_zero()};
 
     for (int b = 0; b < blocks; b++, block++, at += 4 * h->channels) {
         const __m256i low01 = weight_pair(block->low), high01 = weight_pair(block->high);
@@ -136,7 +139,8 @@ static ALWAYS_INLINE void h_store(const struct h_pass *h, uint8_t *const *dst, i
     const ptrdiff_t at = (ptrdiff_t)x * h->channels;
 
     for (int p = 0; p < H_PAIRS; p++) {
-        const __m256i ab = _mm256_packs_epi32(out[0][p], out[1][p]), cd = _mm256_packs_epi32(out[2][p], out[3][p]);
+        const __m256i ab = _mm256_packs_epi32(out[0][p], out[1][p]),
+                      cd = _mm256_packs_epi32(out[2][p], out[3][p]);
         const __m256i r = _mm256_shuffle_epi8(_mm256_packus_epi16(ab, cd), h->pack);
 
         _mm_storeu_si128((__m128i *)(dst[2 * p] + at), _mm256_castsi256_si128(r));
@@ -234,11 +238,11 @@ static ALWAYS_INLINE void v_add(struct sums s[4], const uint8_t *src, ptrdiff_t 
                weight_pair(block->low + k % 4), weight_pair(block->high + k % 4));
 }
 
-/* V_BYTES of an output row. The unpacking above and the packing here both work in halves, and so cancel out. */
-static ALWAYS_INLINE void v_bytes(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, const struct resize_block *block,
-                                  int count)
+/* V_BYTES of an output row. Unpacking and packing both work in halves, and so cancel out. */
+static ALWAYS_INLINE void v_bytes(uint8_t *dst, const uint8_t *src, ptrdiff_t stride,
+                                  const struct resize_block *block, int count)
 {
-    struct sums s[4] = { sums_zero(), sums_zero(), sums_zero(), sums_zero() };
+    struct sums s[4] = {sums_zero(), sums_zero(), sums_zero(), sums_zero()};
     __m256i ab, cd;
 
     v_add(s, src, stride, block, count, 0);
@@ -276,8 +280,8 @@ static void v_row_by_count(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, i
         v_row(dst, src, stride, row_bytes, block, count);
 }
 
-void resize_v_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int row_bytes,
-                   const struct resize_axis *axis)
+void resize_v_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
+                   int row_bytes, const struct resize_axis *axis)
 {
     const int blocks = resize_blocks(axis->taps);
 

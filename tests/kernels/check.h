@@ -14,7 +14,7 @@ static const struct level {
     const char *name;
     unsigned flags;
 } levels[] = {
-    { "avx2", CPU_AVX2 },
+    {"avx2", CPU_AVX2},
 };
 
 enum { LEVEL_COUNT = sizeof(levels) / sizeof(*levels) };
@@ -25,7 +25,8 @@ static inline int level_runs(const struct level *level)
 }
 
 /* Calls fn for each level that this machine can run and says which ran and which did not. */
-static inline void for_each_level(const char *what, void (*fn)(const struct kernels *c, const struct kernels *k))
+static inline void for_each_level(const char *what,
+                                  void (*fn)(const struct kernels *c, const struct kernels *k))
 {
     struct kernels c, k;
 
@@ -51,7 +52,7 @@ enum { GUARD = 64 };
 
 static inline struct guarded guarded_new(size_t n, uint8_t fill)
 {
-    struct guarded g = { .block = malloc(n + 2 * GUARD), .n = n };
+    struct guarded g = {.block = malloc(n + 2 * GUARD), .n = n};
 
     if (!g.block)
         abort();

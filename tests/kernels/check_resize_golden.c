@@ -1,4 +1,4 @@
-/* Resizes the cases that resize_golden.py takes from Pillow, at every level. Skipped where Pillow is missing. */
+/* Resizes the cases that resize_golden.py takes from Pillow, at every level. Skipped without Pillow. */
 #include "config.h"
 
 #include <stdio.h>
@@ -69,9 +69,9 @@ static int case_equals(const struct golden *g, const struct kernels *k)
     uint8_t *out = need(malloc(n));
     int equal;
 
-    resize_run(k, (struct resize_image){ out, (ptrdiff_t)row, g->out_width, g->out_height },
-               (struct resize_image){ g->src, (ptrdiff_t)g->width * g->channels, g->width, g->height }, g->channels,
-               &h, &v, scratch);
+    resize_run(k, (struct resize_image){out, (ptrdiff_t)row, g->out_width, g->out_height},
+               (struct resize_image){g->src, (ptrdiff_t)g->width * g->channels, g->width, g->height},
+               g->channels, &h, &v, scratch);
     equal = !memcmp(out, g->expected, n);
     free(out);
     free(scratch);
@@ -106,7 +106,8 @@ static int run_cases(FILE *f, int *ret_bad)
     }
     fprintf(stderr, "%d cases; levels: c", cases);
     for (size_t i = 0; i < LEVEL_COUNT; i++)
-        fprintf(stderr, ", %s %s", levels[i].name, level_runs(&levels[i]) ? "ran" : "skipped, not on this machine");
+        fprintf(stderr, ", %s %s", levels[i].name,
+                level_runs(&levels[i]) ? "ran" : "skipped, not on this machine");
     fprintf(stderr, "\n");
     return cases;
 }
@@ -118,7 +119,8 @@ int main(void)
     int cases, bad = 0, status;
     FILE *f;
 
-    snprintf(command, sizeof(command), "/usr/bin/python3 '%s/tests/kernels/resize_golden.py'", src ? src : ".");
+    snprintf(command, sizeof(command), "/usr/bin/python3 '%s/tests/kernels/resize_golden.py'",
+             src ? src : ".");
     f = need(popen(command, "r"));
     cases = run_cases(f, &bad);
     status = pclose(f);

@@ -22,7 +22,7 @@ Test(cpu, a_mask_may_be_a_number)
 
 Test(cpu, what_is_no_mask_means_all)
 {
-    static const char *const texts[] = { "", "sse9", "1x", "avx2 ", "-", "4294967296", "99999999999999999999" };
+    static const char *const texts[] = {"", "sse9", "1x", "avx2 ", "-", "4294967296", "99999999999999999999"};
 
     cr_assert_eq(cpu_mask(NULL), ~0u);
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)

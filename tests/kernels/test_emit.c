@@ -6,17 +6,17 @@
 
 enum { FILL = 0xa5, SLACK = 5 };
 
-static const float mean[4] = { 0.485f, 0.456f, 0.406f, -3.0e-5f };
-static const float inv_std[4] = { 1.0f / 0.229f, 1.0f / 0.224f, -7.0e4f, 1.0e-6f };
+static const float mean[4] = {0.485f, 0.456f, 0.406f, -3.0e-5f};
+static const float inv_std[4] = {1.0f / 0.229f, 1.0f / 0.224f, -7.0e4f, 1.0e-6f};
 
 static const struct type {
     const char *name;
     size_t size;
-} types[] = { { "uint8", 1 }, { "float32", 4 }, { "float16", 2 }, { "bfloat16", 2 } };
+} types[] = {{"uint8", 1}, {"float32", 4}, {"float16", 2}, {"bfloat16", 2}};
 
 static emit_fn kernel_of(const struct kernels *k, int type)
 {
-    return (emit_fn[]){ k->emit_u8, k->emit_f32, k->emit_f16, k->emit_bf16 }[type];
+    return (emit_fn[]){k->emit_u8, k->emit_f32, k->emit_f16, k->emit_bf16}[type];
 }
 
 /* The source has `skew` bytes between its rows and ends with the last pixel. */
@@ -32,14 +32,15 @@ static void same_bytes(const struct kernels *c, const struct kernels *k, int typ
     const size_t bytes = (plane * s.channels - gap) * types[type].size;
     uint8_t *src = random_bytes(stride * (s.height - 1) + row, (uint32_t)(s.width * 31 + s.height));
     struct guarded want = guarded_new(bytes, FILL), got = guarded_new(bytes, FILL);
-    struct emit e = { src, (ptrdiff_t)stride, s.width, s.height, s.channels, s.flip, mean, inv_std, 0 };
+    struct emit e = {src, (ptrdiff_t)stride, s.width, s.height, s.channels, s.flip, mean, inv_std, 0};
 
     e.plane = s.planar ? plane : 0;
     kernel_of(c, type)(want.data, &e);
     kernel_of(k, type)(got.data, &e);
-    cr_assert(!memcmp(want.data, got.data, bytes) && guarded_intact(&got, FILL) && guarded_intact(&want, FILL),
-              "%s %dx%d, %d channels, flip %d, planar %d, skew %d", types[type].name, s.width, s.height, s.channels,
-              s.flip, s.planar, s.skew);
+    cr_assert(!memcmp(want.data, got.data, bytes) && guarded_intact(&got, FILL) &&
+                  guarded_intact(&want, FILL),
+              "%s %dx%d, %d channels, flip %d, planar %d, skew %d", types[type].name, s.width, s.height,
+              s.channels, s.flip, s.planar, s.skew);
     guarded_free(&want);
     guarded_free(&got);
     free(src);
@@ -47,13 +48,14 @@ static void same_bytes(const struct kernels *c, const struct kernels *k, int typ
 
 static void all_small_shapes(const struct kernels *c, const struct kernels *k)
 {
-    static const int widths[] = { 63, 64, 65, 97, 224 }, skews[] = { 0, 1, 7 };
+    static const int widths[] = {63, 64, 65, 97, 224}, skews[] = {0, 1, 7};
 
     for (int type = 0; type < 4; type++)
         for (int w = 1; w <= 45; w++)
             for (int n = 0; n < 3 * 4 * 2 * 2 * 3; n++)
-                same_bytes(c, k, type, (struct shape){ w <= 40 ? w : widths[w - 41], n % 3 + 1, n / 3 % 4 + 1,
-                                                       n / 12 % 2, n / 24 % 2, skews[n / 48] });
+                same_bytes(c, k, type,
+                           (struct shape){w <= 40 ? w : widths[w - 41], n % 3 + 1, n / 3 % 4 + 1, n / 12 % 2,
+                                          n / 24 % 2, skews[n / 48]});
 }
 
 Test(emit, every_level_gives_the_bytes_of_plain_c_and_no_more)
@@ -65,7 +67,7 @@ Test(emit, every_level_gives_the_bytes_of_plain_c_and_no_more)
 static void all_values_f32(const struct kernels *k, float m, float s, float *out)
 {
     uint8_t values[256];
-    struct emit e = { values, 256, 256, 1, 1, 0, &m, &s, 0 };
+    struct emit e = {values, 256, 256, 1, 1, 0, &m, &s, 0};
 
     for (int i = 0; i < 256; i++)
         values[i] = (uint8_t)i;
@@ -100,10 +102,11 @@ Test(emit, normalizes_every_byte_value_as_written)
 
 static void mirror(const struct kernels *c, const struct kernels *k)
 {
-    static const uint8_t src[2][12] = { { 1, 2, 3, 4, 5, 6, 7, 8, 9, 0xff }, { 11, 12, 13, 14, 15, 16, 17, 18, 19 } };
-    static const uint8_t interleaved[18] = { 7, 8, 9, 4, 5, 6, 1, 2, 3, 17, 18, 19, 14, 15, 16, 11, 12, 13 };
-    static const uint8_t planar[18] = { 7, 4, 1, 17, 14, 11, 8, 5, 2, 18, 15, 12, 9, 6, 3, 19, 16, 13 };
-    struct emit e = { src[0], 12, 3, 2, 3, 1, NULL, NULL, 0 };
+    static const uint8_t src[2][12] = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 0xff},
+                                       {11, 12, 13, 14, 15, 16, 17, 18, 19}};
+    static const uint8_t interleaved[18] = {7, 8, 9, 4, 5, 6, 1, 2, 3, 17, 18, 19, 14, 15, 16, 11, 12, 13};
+    static const uint8_t planar[18] = {7, 4, 1, 17, 14, 11, 8, 5, 2, 18, 15, 12, 9, 6, 3, 19, 16, 13};
+    struct emit e = {src[0], 12, 3, 2, 3, 1, NULL, NULL, 0};
     uint8_t out[18];
 
     (void)c;
@@ -153,13 +156,15 @@ static void assert_nearest(double v, uint16_t got, double (*value)(uint16_t), co
         if ((got & 0x7fff) == 0 && step < 0)
             continue;
         other = fabs(value(neighbour) - v);
-        cr_assert(d < other || (d == other && !(got & 1)), "%s of %a: %04x, not %04x", type, v, got, neighbour);
+        cr_assert(d < other || (d == other && !(got & 1)), "%s of %a: %04x, not %04x", type, v, got,
+                  neighbour);
     }
 }
 
 static void rounds_to_nearest(const struct kernels *c, const struct kernels *k)
 {
-    static const float scales[] = { 1.0f, 4.36681223f, 0.00392f, 60000.0f, 6.1e-5f, 3.0e-7f, 5.96046448e-8f, 2049.0f };
+    static const float scales[] = {1.0f,    4.36681223f, 0.00392f,       60000.0f,
+                                   6.1e-5f, 3.0e-7f,     5.96046448e-8f, 2049.0f};
     float f[256];
     uint16_t half[256], bfloat[256];
     uint8_t values[256];
@@ -169,7 +174,7 @@ static void rounds_to_nearest(const struct kernels *c, const struct kernels *k)
     for (int i = 0; i < 256; i++)
         values[i] = (uint8_t)i;
     for (size_t n = 0; n < sizeof(scales) / sizeof(*scales); n++) {
-        const struct emit e = { values, 256, 256, 1, 1, 0, &m, &scales[n], 0 };
+        const struct emit e = {values, 256, 256, 1, 1, 0, &m, &scales[n], 0};
 
         k->emit_f32(f, &e);
         k->emit_f16(half, &e);
@@ -192,8 +197,9 @@ Test(emit, short_floats_are_the_nearest_ones)
 
 static uint16_t one_value(emit_fn emit, float m, float s)
 {
-    const uint8_t value[16] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 };
-    const struct emit e = { value, 16, 16, 1, 1, 0, &m, &s, 0 };
+    const uint8_t value[16] = {255, 255, 255, 255, 255, 255, 255, 255,
+                               255, 255, 255, 255, 255, 255, 255, 255};
+    const struct emit e = {value, 16, 16, 1, 1, 0, &m, &s, 0};
     uint16_t out[16];
 
     emit(out, &e);
@@ -233,12 +239,14 @@ Test(emit, short_floats_at_the_ends_of_their_range)
 
 static void same_specials(const struct kernels *c, const struct kernels *k)
 {
-    static const float ms[] = { 0.0f, 1.0f, INFINITY, NAN };
-    static const float ss[] = { INFINITY, -INFINITY, NAN, 3e38f, 1e-45f, 0x1.8p-24f };
+    static const float ms[] = {0.0f, 1.0f, INFINITY, NAN};
+    static const float ss[] = {INFINITY, -INFINITY, NAN, 3e38f, 1e-45f, 0x1.8p-24f};
 
     for (size_t i = 0; i < 24; i++) {
-        cr_assert_eq(one_value(c->emit_f16, ms[i % 4], ss[i / 4]), one_value(k->emit_f16, ms[i % 4], ss[i / 4]));
-        cr_assert_eq(one_value(c->emit_bf16, ms[i % 4], ss[i / 4]), one_value(k->emit_bf16, ms[i % 4], ss[i / 4]));
+        cr_assert_eq(one_value(c->emit_f16, ms[i % 4], ss[i / 4]),
+                     one_value(k->emit_f16, ms[i % 4], ss[i / 4]));
+        cr_assert_eq(one_value(c->emit_bf16, ms[i % 4], ss[i / 4]),
+                     one_value(k->emit_bf16, ms[i % 4], ss[i / 4]));
     }
 }
 

@@ -22,7 +22,7 @@ static void *axis_new(struct resize_axis *axis, struct request r)
 
 static struct request whole(int in, int out)
 {
-    return (struct request){ in, 0, in, out, 0, out };
+    return (struct request){in, 0, in, out, 0, out};
 }
 
 /* dst: h.out x v.out pixels, packed. */
@@ -32,8 +32,8 @@ static void run(const struct kernels *k, uint8_t *dst, uint8_t *src, int channel
     struct resize_axis h, v;
     void *h_memory = axis_new(&h, h_request), *v_memory = axis_new(&v, v_request);
     struct guarded scratch = guarded_new(resize_scratch_size(&h, &v, channels), FILL);
-    const struct resize_image to = { dst, (ptrdiff_t)h.out * channels, h.out, v.out };
-    const struct resize_image from = { src, (ptrdiff_t)h_request.in * channels, h_request.in, v_request.in };
+    const struct resize_image to = {dst, (ptrdiff_t)h.out * channels, h.out, v.out};
+    const struct resize_image from = {src, (ptrdiff_t)h_request.in * channels, h_request.in, v_request.in};
 
     resize_run(k, to, from, channels, &h, &v, scratch.data);
     cr_assert(guarded_intact(&scratch, FILL));
@@ -42,7 +42,8 @@ static void run(const struct kernels *k, uint8_t *dst, uint8_t *src, int channel
     free(h_memory);
 }
 
-static void same_h(const struct kernels *c, const struct kernels *k, int channels, int rows, struct request r, int skew)
+static void same_h(const struct kernels *c, const struct kernels *k, int channels, int rows, struct request r,
+                   int skew)
 {
     struct resize_axis axis;
     void *memory = axis_new(&axis, r);
@@ -55,8 +56,8 @@ static void same_h(const struct kernels *c, const struct kernels *k, int channel
     c->resize_h(want.data, (ptrdiff_t)out_stride, src, (ptrdiff_t)in_stride, rows, channels, &axis);
     k->resize_h(got.data, (ptrdiff_t)out_stride, src, (ptrdiff_t)in_stride, rows, channels, &axis);
     cr_assert(!memcmp(want.data, got.data, out_bytes) && guarded_intact(&got, FILL),
-              "horizontal %d to %d of %d, %d rows, %d channels, skew %d", r.in, r.out, r.full_out, rows, channels,
-              skew);
+              "horizontal %d to %d of %d, %d rows, %d channels, skew %d", r.in, r.out, r.full_out, rows,
+              channels, skew);
     guarded_free(&want);
     guarded_free(&got);
     free(src);
@@ -65,7 +66,7 @@ static void same_h(const struct kernels *c, const struct kernels *k, int channel
 
 static void all_small_h(const struct kernels *c, const struct kernels *k)
 {
-    static const int big[][2] = { { 500, 341 }, { 341, 500 }, { 1000, 33 }, { 33, 1000 }, { 4000, 3 }, { 127, 127 } };
+    static const int big[][2] = {{500, 341}, {341, 500}, {1000, 33}, {33, 1000}, {4000, 3}, {127, 127}};
 
     for (int channels = 1; channels <= 4; channels++) {
         for (int in = 1; in <= 33; in++)
@@ -75,7 +76,7 @@ static void all_small_h(const struct kernels *c, const struct kernels *k)
             same_h(c, k, channels, 5, whole(big[i][0], big[i][1]), 1);
         for (int begin = 0; begin < 40; begin += 3)
             for (int out = 1; begin + out <= 60; out += 5)
-                same_h(c, k, channels, 3, (struct request){ 90, 3.25, 77.5, 60, begin, out }, 2);
+                same_h(c, k, channels, 3, (struct request){90, 3.25, 77.5, 60, begin, out}, 2);
     }
 }
 
@@ -84,7 +85,8 @@ Test(resize, every_level_gives_the_horizontal_pass_of_plain_c)
     for_each_level("horizontal", all_small_h);
 }
 
-static void same_v(const struct kernels *c, const struct kernels *k, int row_bytes, struct request r, int skew)
+static void same_v(const struct kernels *c, const struct kernels *k, int row_bytes, struct request r,
+                   int skew)
 {
     struct resize_axis axis;
     void *memory = axis_new(&axis, r);
@@ -110,7 +112,7 @@ static void all_small_v(const struct kernels *c, const struct kernels *k)
             for (int out = 1; out <= 19; out += 2)
                 same_v(c, k, bytes, whole(in, out), (in + out) % 4);
     same_v(c, k, 100, whole(4000, 3), 0);
-    same_v(c, k, 1023, (struct request){ 375, 1.5, 370.25, 256, 16, 224 }, 5);
+    same_v(c, k, 1023, (struct request){375, 1.5, 370.25, 256, 16, 224}, 5);
 }
 
 Test(resize, every_level_gives_the_vertical_pass_of_plain_c)
@@ -122,7 +124,8 @@ Test(resize, every_level_gives_the_vertical_pass_of_plain_c)
 static void same_whole(const struct kernels *c, const struct kernels *k)
 {
     for (int n = 0; n < 400; n++) {
-        const int in_w = n * 13 % 61 + 1, in_h = n * 7 % 43 + 1, out_w = n * 11 % 59 + 1, out_h = n * 5 % 47 + 1;
+        const int in_w = n * 13 % 61 + 1, in_h = n * 7 % 43 + 1, out_w = n * 11 % 59 + 1,
+                  out_h = n * 5 % 47 + 1;
         const int channels = n % 4 + 1;
         const size_t bytes = (size_t)out_w * out_h * channels;
         uint8_t *src = random_bytes((size_t)in_w * in_h * channels, (uint32_t)n);
@@ -132,7 +135,8 @@ static void same_whole(const struct kernels *c, const struct kernels *k)
             src[i] = src[i] & 0x80 ? 255 : 0;
         run(c, want.data, src, channels, whole(in_w, out_w), whole(in_h, out_h));
         run(k, got.data, src, channels, whole(in_w, out_w), whole(in_h, out_h));
-        cr_assert(!memcmp(want.data, got.data, bytes) && guarded_intact(&got, FILL) && guarded_intact(&want, FILL),
+        cr_assert(!memcmp(want.data, got.data, bytes) && guarded_intact(&got, FILL) &&
+                      guarded_intact(&want, FILL),
                   "%dx%d to %dx%d, %d channels", in_w, in_h, out_w, out_h, channels);
         guarded_free(&want);
         guarded_free(&got);
@@ -178,19 +182,21 @@ Test(resize, a_box_of_whole_pixels_at_scale_one_is_a_crop)
     uint8_t *src = random_bytes(40 * 30 * 3, 2), dst[10 * 8 * 3];
 
     kernels_init(&k, cpu_flags());
-    run(&k, dst, src, 3, (struct request){ 40, 7, 17, 10, 0, 10 }, (struct request){ 30, 20, 28, 8, 0, 8 });
+    run(&k, dst, src, 3, (struct request){40, 7, 17, 10, 0, 10}, (struct request){30, 20, 28, 8, 0, 8});
     for (int y = 0; y < 8; y++)
         cr_assert_arr_eq(dst + y * 10 * 3, src + ((20 + y) * 40 + 7) * 3, 10 * 3);
     free(src);
 }
 
-/* Resize to 61x47 (sometimes an axis stays as it is) and compare the window with the same part of the full result. */
+/* Resize to 61x47 (sometimes an axis stays as it is) and compare the window with the same part of the full
+ * result. */
 static void check_window(const struct kernels *k, int in_w, int in_h, int x, int y, int w, int h)
 {
     uint8_t *src = random_bytes((size_t)in_w * in_h * 3, 3), full[61 * 47 * 3], part[61 * 47 * 3];
 
     run(k, full, src, 3, whole(in_w, 61), whole(in_h, 47));
-    run(k, part, src, 3, (struct request){ in_w, 0, in_w, 61, x, w }, (struct request){ in_h, 0, in_h, 47, y, h });
+    run(k, part, src, 3, (struct request){in_w, 0, in_w, 61, x, w},
+        (struct request){in_h, 0, in_h, 47, y, h});
     for (int row = 0; row < h; row++)
         cr_assert_arr_eq(part + row * w * 3, full + ((y + row) * 61 + x) * 3, w * 3);
     free(src);
@@ -198,22 +204,27 @@ static void check_window(const struct kernels *k, int in_w, int in_h, int x, int
 
 Test(resize, a_window_equals_that_part_of_the_full_result)
 {
-    static const int sizes[][2] = { { 100, 90 }, { 61, 90 }, { 100, 47 }, { 61, 47 }, { 20, 10 }, { 700, 3 } };
+    static const int sizes[][2] = {{100, 90}, {61, 90}, {100, 47}, {61, 47}, {20, 10}, {700, 3}};
     struct kernels k;
 
     kernels_init(&k, cpu_flags());
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         for (int x = 0; x < 61; x += 12)
             for (int y = 0; y < 47; y += 9)
-                check_window(&k, sizes[i][0], sizes[i][1], x, y, (x * 7 + y) % (61 - x) + 1, (x + y * 5) % (47 - y) + 1);
+                check_window(&k, sizes[i][0], sizes[i][1], x, y, (x * 7 + y) % (61 - x) + 1,
+                             (x + y * 5) % (47 - y) + 1);
 }
 
 Test(resize, weights_of_an_output_stay_inside_the_input_and_sum_to_one)
 {
     static const struct request requests[] = {
-        { 1, 0, 1, 1, 0, 1 },           { 1, 0, 1, 300, 0, 300 },          { 10000, 0, 10000, 1, 0, 1 },
-        { 500, 0, 500, 341, 58, 224 },  { 100, 99.5, 100, 224, 0, 224 },   { 100, 0.001, 0.002, 5, 0, 5 },
-        { 640, 13.7, 601.2, 77, 3, 70 },
+        {1, 0, 1, 1, 0, 1},
+        {1, 0, 1, 300, 0, 300},
+        {10000, 0, 10000, 1, 0, 1},
+        {500, 0, 500, 341, 58, 224},
+        {100, 99.5, 100, 224, 0, 224},
+        {100, 0.001, 0.002, 5, 0, 5},
+        {640, 13.7, 601.2, 77, 3, 70},
     };
 
     for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
