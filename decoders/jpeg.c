@@ -99,7 +99,8 @@ static void source_start(j_decompress_ptr jpeg)
     (void)jpeg;
 }
 
-/* libjpeg wants more than the file holds. Only a file of a single scan can still turn out complete; it gets the marker it lacks. */
+/* libjpeg wants more than the file holds. Only a file of a single scan can still turn out complete; it gets the
+ * marker that it lacks. */
 static boolean source_fill(j_decompress_ptr jpeg)
 {
     static const JOCTET end[] = { 0xff, JPEG_EOI };
@@ -158,7 +159,7 @@ static boolean on_segment(j_decompress_ptr jpeg)
     return TRUE;
 }
 
-/* Scans of the file, as far as they matter: the walk stops after `max`. It starts behind the header of the first scan. */
+/* Scans of the file, as far as they matter: the walk stops after `max`. It starts behind the first scan's header. */
 static int count_scans(const uint8_t *p, size_t n, int max)
 {
     const uint8_t *end = p + n;

@@ -55,7 +55,8 @@ _Noreturn static void on_error(png_structp png, png_const_charp text)
     leave(r, codec_fail(r->report, err, "PNG: %s", text));
 }
 
-/* Where the pixel data carry on over several chunks, libpng calls a wrong checksum of them a warning. It is what it is elsewhere: damage. */
+/* Where the pixel data go over several chunks, libpng may call a wrong checksum of them a warning. It is damage, as
+ * it is in one chunk. */
 static void on_warning(png_structp png, png_const_charp text)
 {
     struct reader *r = png_get_error_ptr(png);

@@ -12,7 +12,8 @@ static const uint8_t little[] = { 'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3
 static const uint8_t big[] = { 'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0 };
 static const uint8_t big_long[] = { 'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 4, 0, 0, 0, 1, 0, 0, 0, 6 };
 
-/* The orientation, or the error. The bytes are copied to memory of just their size, where a sanitizer sees each step too far. */
+/* The orientation, or the error. The bytes are copied to memory of just their size, where a sanitizer sees each step
+ * too far. */
 static int orientation(const uint8_t *bytes, size_t n)
 {
     uint8_t *copy = malloc(n ? n : 1);

@@ -1,5 +1,5 @@
-/* The decoders with memory running out at each allocation in turn. malloc is this file's: it counts, fails when told to, and asks the C
- * library for the rest. A sanitizer has a malloc of its own, so there is nothing to test under one. */
+/* The decoders with memory running out at each allocation in turn. malloc is this file's: it counts, fails when told
+ * to, and asks the C library for the rest. A sanitizer has a malloc of its own, so there is nothing to test under one. */
 #include "config.h"
 
 #include <criterion/criterion.h>
@@ -52,7 +52,8 @@ EXPORTED void free(void *p)
     __libc_free(p);
 }
 
-/* Run with the n-th allocation and all after it failing (libjpeg tries again with less); what is left over in memory goes to *ret_live. */
+/* Run with the n-th allocation and all after it failing (libjpeg tries again with less); how many blocks are left over
+ * goes to *ret_live. */
 static int run_failing(long n, int (*run)(void *), void *arg, long *ret_live)
 {
     int err;
