@@ -14,7 +14,8 @@
 #define BACK_OFF_MIN (100 * MS_NS)
 #define BACK_OFF_MAX (30000 * MS_NS)
 #define STEADY (10000 * MS_NS) /* a connection that lived so long was a good one */
-#define RESTART (1000 * MS_NS)
+#define RESTART (1000 * MS_NS)    /* a daemon that was started and does not answer is started again after */
+#define START_SLICE (100 * MS_NS) /* then look whether it answers already */
 
 void session_say(struct client *c, const char *format, ...)
 {
@@ -32,9 +33,8 @@ void session_say(struct client *c, const char *format, ...)
 
 /* ---- the connection's thread ---- */
 
-static bool is_ending(void *arg)
+static bool is_ending(struct client *c)
 {
-    struct client *c = arg;
     bool ending;
 
     pthread_mutex_lock(&c->lock);
@@ -136,16 +136,20 @@ static void drop_current(struct client *c, struct link **l, int error)
     *l = NULL;
 }
 
-/* Start a daemon if it is time to. */
-static int want_daemon(struct client *c, uint64_t *last, uint64_t deadline, char *err, size_t err_size)
+/* Start a daemon if it is time to, or see after the one that is starting. MSCACHE_ETIMEOUT: it takes its time. */
+static int want_daemon(struct client *c, uint64_t *last, char *err, size_t err_size)
 {
     int e;
 
-    if (*last && clock_now() - *last < RESTART)
-        return 0;
-    *last = clock_now();
-    e = where_make_root(&c->where, err, err_size);
-    return e ? e : start_daemon(&c->starting, c->where.dir, deadline, is_ending, c, err, err_size);
+    if (!c->starting.pid) {
+        if (*last && clock_now() - *last < RESTART)
+            return 0;
+        *last = clock_now();
+        e = where_make_root(&c->where, err, err_size);
+        if (e)
+            return e;
+    }
+    return start_daemon(&c->starting, c->where.dir, clock_now() + START_SLICE, err, err_size);
 }
 
 /* Connect, starting a daemon where none answers and one may be started. The one that was started may have lost the race for the store:
@@ -160,13 +164,13 @@ static int connect_or_start(struct client *c, struct link **ret, char *err, size
         if (!e)
             return 0;
         drop_current(c, ret, e);
-        if (is_ending(c) || clock_now() > deadline)
-            return e;
         if (e == MSCACHE_ENODAEMON && c->where.start)
-            e = want_daemon(c, &started, deadline, err, err_size);
+            e = want_daemon(c, &started, err, err_size);
         else if (e == MSCACHE_EBUSY)
             e = 0;
-        if (e)
+        if (clock_now() > deadline || is_ending(c))
+            return e ? e : MSCACHE_ENODAEMON;
+        if (e && e != MSCACHE_ETIMEOUT)
             return e;
         clock_nap(nap);
         nap = nap < 64 * MS_NS ? 2 * nap : nap;

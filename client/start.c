@@ -128,8 +128,7 @@ void start_done(struct start *s)
     s->pid = 0;
 }
 
-int start_daemon(struct start *s, const char *root, uint64_t deadline, bool (*stop)(void *arg), void *arg, char *err,
-                 size_t err_size)
+int start_daemon(struct start *s, const char *root, uint64_t deadline, char *err, size_t err_size)
 {
     uint64_t nap = MS_NS;
     int status, e;
@@ -140,7 +139,7 @@ int start_daemon(struct start *s, const char *root, uint64_t deadline, bool (*st
             return e;
     }
     while (!ended(s, &status)) {
-        if (clock_now() > deadline || stop(arg)) {
+        if (clock_now() > deadline) {
             snprintf(err, err_size, "the daemon is still preparing its store");
             return MSCACHE_ETIMEOUT;
         }

@@ -17,10 +17,9 @@ struct start {
  * PATH. Returns buf. */
 const char *start_program(char *buf, size_t size);
 
-/* Start one unless one is under way, and wait for it until the deadline (clock_now); stop(arg) true ends the wait. MSCACHE_ETIMEOUT: it still prepares
- * the store, call again later; MSCACHE_ENODAEMON and others: it could not start; err says why, in its own words. */
-int start_daemon(struct start *s, const char *root, uint64_t deadline, bool (*stop)(void *arg), void *arg, char *err,
-                 size_t err_size);
+/* Start one unless one is under way, and wait for it until the deadline (clock_now). MSCACHE_ETIMEOUT: it still prepares the store, call again
+ * later; MSCACHE_ENODAEMON and others: it could not start; err says why, in its own words. */
+int start_daemon(struct start *s, const char *root, uint64_t deadline, char *err, size_t err_size);
 
 /* Forget one that is under way; it goes on. */
 void start_done(struct start *s);
