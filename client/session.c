@@ -164,14 +164,15 @@ static int connect_or_start(struct client *c, struct link **ret, char *err, size
         if (!e)
             return 0;
         drop_current(c, ret, e);
-        if (e == MSCACHE_ENODAEMON && c->where.start)
-            e = want_daemon(c, &started, err, err_size);
-        else if (e == MSCACHE_EBUSY)
-            e = 0;
-        if (clock_now() > deadline || is_ending(c))
-            return e ? e : MSCACHE_ENODAEMON;
-        if (e && e != MSCACHE_ETIMEOUT)
+        if (e != MSCACHE_EBUSY && (e != MSCACHE_ENODAEMON || !c->where.start))
             return e;
+        if (e == MSCACHE_ENODAEMON) {
+            e = want_daemon(c, &started, err, err_size);
+            if (e && e != MSCACHE_ETIMEOUT)
+                return e;
+        }
+        if (clock_now() > deadline || is_ending(c))
+            return MSCACHE_ENODAEMON;
         clock_nap(nap);
         nap = nap < 64 * MS_NS ? 2 * nap : nap;
     }
