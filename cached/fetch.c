@@ -23,7 +23,7 @@ struct fetch {
     uint32_t tag;
     bool wait;
     uint64_t cache;
-    uint32_t max_claims, timeout_ms, n;
+    uint32_t claimable, timeout_ms, n;
     struct claim_lookup lookup;
     enum wire_reason take; /* would the store take a sample? */
     int r;
@@ -130,7 +130,7 @@ static bool start_waiting(struct fetch *f)
         struct slot *slot = &f->slots[i];
 
         slot->fetch = f;
-        slot->waiter = (struct claim_waiter){ .owner = &s->claims, .may_claim = f->max_claims > 0, .done = on_outcome };
+        slot->waiter = (struct claim_waiter){ .owner = &s->claims, .may_claim = i < f->claimable, .done = on_outcome };
         list_init(&slot->waiter.link);
         if (f->found[i].state == WIRE_PENDING)
             claims_wait(s->server->claims, f->cache, f->keys[i], &slot->waiter);
@@ -167,9 +167,8 @@ static void decide(struct fetch *f, uint32_t i)
     } else if (!writer_has_room(f->session->server, 0)) {
         found->state = WIRE_MISS;
         found->error = REASON_BUSY;
-    } else if (f->max_claims && claims_take(claims, &f->session->claims, f->cache, f->keys[i]) == 0) {
+    } else if (i < f->claimable && claims_take(claims, &f->session->claims, f->cache, f->keys[i]) == 0) {
         found->state = WIRE_CLAIM;
-        f->max_claims--;
     } else {
         found->state = WIRE_ABSENT;
     }
@@ -247,7 +246,7 @@ static int start(struct session *s, uint32_t tag, struct cursor *body, bool wait
     f->tag = tag;
     f->wait = wait;
     f->cache = m.cache;
-    f->max_claims = m.max_claims;
+    f->claimable = m.claimable;
     f->timeout_ms = m.timeout_ms;
     f->n = m.n;
     if (m.n)

@@ -65,9 +65,10 @@ struct client_found {
     char text[256]; /* BAD */
 };
 
-/* Ask for n keys (any number; sent in frames of WIRE_KEYS_MAX). Blocks until the answer is there, at most the time that a living daemon
+/* Ask for n keys (any number; sent in frames of WIRE_KEYS_MAX); the first `claimable` of them may come back as CLAIM, then they
+ * are the caller's to decode. Blocks until the answer is there, at most the time that a living daemon
  * could need (then MSCACHE_ETIMEOUT: go on without it). */
-int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t max_claims, struct client_found *ret);
+int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t claimable, struct client_found *ret);
 
 /* Called from the connection's thread, with no lock held; must not block. found->state PENDING also stands for a
  * connection that broke: the caller decodes for itself. */

@@ -101,7 +101,7 @@ static int fetch_on(struct client *c, struct link *l, const struct wire_fetch *m
     struct call_options o = { .type = WIRE_FETCH, .timeout_ms = SESSION_CALL_MS, .fn = on_found, .arg = &fetching };
     struct frame f;
 
-    if (m->max_claims) {
+    if (m->claimable) {
         o.late = on_late;
         o.late_arg = late_new(m->cache, m->keys, m->n);
         if (!o.late_arg)
@@ -143,18 +143,17 @@ static int fetch_frame_of(struct client_cache *k, struct wire_fetch *m, struct c
     return err;
 }
 
-int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t max_claims, struct client_found *ret)
+int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t claimable, struct client_found *ret)
 {
     while (n) {
-        struct wire_fetch m = { .max_claims = max_claims, .keys = keys };
+        struct wire_fetch m = { .claimable = claimable, .keys = keys };
         int err;
 
         m.n = n < WIRE_KEYS_MAX ? (uint32_t)n : WIRE_KEYS_MAX;
         err = fetch_frame_of(k, &m, ret);
         if (err)
             return err;
-        for (uint32_t i = 0; i < m.n; i++)
-            max_claims -= ret[i].state == WIRE_CLAIM && max_claims;
+        claimable -= claimable < m.n ? claimable : m.n;
         keys += m.n;
         ret += m.n;
         n -= m.n;
@@ -203,7 +202,7 @@ static void on_waited(void *arg, struct link *l, int error, struct link_reply *r
 
 static int wait_on(struct link *l, struct waiting *w, uint32_t timeout_ms, bool claim)
 {
-    struct wire_fetch m = { .cache = w->cache, .max_claims = claim, .timeout_ms = timeout_ms, .n = 1, .keys = &w->key };
+    struct wire_fetch m = { .cache = w->cache, .claimable = claim, .timeout_ms = timeout_ms, .n = 1, .keys = &w->key };
     struct frame f = fetch_frame(&m);
 
     return link_request(l, &f, WIRE_WAIT, timeout_ms + WAIT_GRACE_MS, on_waited, w);

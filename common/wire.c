@@ -175,7 +175,7 @@ int get_live(struct cursor *c, struct wire_live *ret)
 void put_fetch(struct cursor *c, const struct wire_fetch *m)
 {
     put_u64(c, m->cache);
-    put_u32(c, m->max_claims);
+    put_u32(c, m->claimable);
     put_u32(c, m->timeout_ms);
     put_keys(c, m->keys, m->n);
 }
@@ -183,7 +183,7 @@ void put_fetch(struct cursor *c, const struct wire_fetch *m)
 int get_fetch(struct cursor *c, struct wire_fetch *ret)
 {
     ret->cache = get_u64(c);
-    ret->max_claims = get_u32(c);
+    ret->claimable = get_u32(c);
     ret->timeout_ms = get_u32(c);
     ret->keys = get_keys(c, &ret->n);
     return checked(c);

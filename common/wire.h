@@ -121,7 +121,7 @@ struct wire_live {
 
 struct wire_fetch {
     uint64_t cache;
-    uint32_t max_claims; /* FETCH and WAIT: claims that may be given in the reply, first keys first */
+    uint32_t claimable;  /* FETCH and WAIT: so many of the first keys may come back as CLAIM */
     uint32_t timeout_ms; /* WAIT only */
     uint32_t n;
     const struct key *keys; /* reading: inside the frame */
@@ -131,7 +131,7 @@ enum wire_state {
     WIRE_HIT = 1,     /* at location */
     WIRE_CLAIM = 2,   /* absent, and yours to decode: answer with PUT, PUT_BAD or ABANDON */
     WIRE_PENDING = 3, /* somebody else decodes it (WAIT: still, after the time-out) */
-    WIRE_ABSENT = 4,  /* absent and unclaimed, but max_claims is used up: ask again */
+    WIRE_ABSENT = 4,  /* absent and unclaimed, but not claimable or the client has max_claims: ask again */
     WIRE_MISS = 5,    /* absent, and the daemon will not store it: reason */
     WIRE_BAD = 6,     /* known to be broken: error and text */
 };

