@@ -24,15 +24,15 @@ same "list shows two caches of the name" 2 "$("$mscache" list --json | tr ',' '\
 
 # A changed file is decoded again, also with size and mtime as before.
 run --pipeline "$small" >"$dir/first"
-victim=$dir/train/person/person_01.jpg
+victim=$(find "$dir/train" -name '*.jpg' -printf '%s %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
 stamp=$(stat -c %y "$victim")
 size=$(stat -c %s "$victim")
-cp "$dir/train/person/person_02.jpg" "$dir/other"
-truncate -s "$size" "$dir/other"
+cp "$(find "$dir/train" -name '*.jpg' -printf '%s %p\n' | sort -n | head -n 1 | cut -d' ' -f2-)" "$dir/other"
+truncate -s "$size" "$dir/other" # zeros after the image do not matter
 cat "$dir/other" >"$victim"
 touch -d "$stamp" "$victim"
 same "size and mtime are as before" "$size $stamp" "$(stat -c '%s %y' "$victim")"
-out=$(run --pipeline "$small" --skip)
+out=$(run --pipeline "$small")
 check "the changed file was read again" test "$(field hits <<<"$out")" -eq $((n - 1))
 check "and the batches changed" test "$(field hash <<<"$out")" != "$(field hash <"$dir/first")"
 
