@@ -214,7 +214,7 @@ struct wire_used {
     uint64_t hits;       /* samples read from the cache since the last USED */
     uint64_t misses;     /* samples decoded because they were not there (claimed or not) */
     uint64_t unclaimed;  /* of the misses, decoded without a claim because of a MISS (full, read-only, busy) */
-    uint64_t duplicates; /* of the misses, decoded after waiting in vain for another's claim */
+    uint64_t duplicates; /* of the misses, decoded after waiting in vain for another's claim, and not PUT */
     uint64_t warnings;   /* samples whose decoder warned */
     struct histogram load; /* ns from asking for a sample to having its pixels */
 };

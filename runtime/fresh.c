@@ -116,10 +116,8 @@ static bool move_to_arena(struct worker *w, struct decoded *d, size_t bytes)
     uint64_t begun = stats_now(), clock = begun;
     int r;
 
-    while ((r = client_arena_take(l->client, bytes, &d->slice)) == MSCACHE_EBUSY) {
-        if (d->claim != CLAIM_OURS || !wait_arena(l, begun))
-            break;
-    }
+    while ((r = client_arena_take(l->client, bytes, &d->slice)) == MSCACHE_EBUSY && wait_arena(l, begun))
+        ;
     w->part.put_ns += sample_lap(&clock);
     if (r < 0)
         return false;
@@ -128,14 +126,14 @@ static bool move_to_arena(struct worker *w, struct decoded *d, size_t bytes)
     return true;
 }
 
-/* Store what found no room in the arena while it was decoded. The caller has its pixels already. */
+/* Store what is ours to store and found no room in the arena while it was decoded. The caller has its pixels already. */
 static void put_later(struct worker *w, const struct ticket *t, struct decoded *d)
 {
     size_t bytes = d->image.stride * (size_t)d->image.height;
 
     if (!d->too_large && move_to_arena(w, d, bytes))
         put(w, t, d);
-    else if (d->claim == CLAIM_OURS)
+    else
         client_abandon(w->loader->cache, sample_key(w->loader, t->id), WIRE_ABANDON_NO_ARENA);
 }
 
@@ -235,8 +233,10 @@ void fresh_load(struct worker *w, const struct ticket *t, enum claim claim)
         sample_loaded(w, t);
         if (d.in_arena && d.claim != CLAIM_NONE)
             put(w, t, &d);
+        else
+            w->used.duplicates += claim == CLAIM_LATE; /* the daemon counts what is put */
         sample_deliver(w, t, &d.image);
-        if (!d.in_arena && d.claim != CLAIM_NONE)
+        if (!d.in_arena && d.claim == CLAIM_OURS)
             put_later(w, t, &d);
     }
     if (d.in_arena)

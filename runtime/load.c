@@ -196,7 +196,6 @@ static void decode_unclaimed(struct worker *w, const struct ticket *t)
 static void decode_duplicate(struct worker *w, const struct ticket *t)
 {
     w->part.duplicates++;
-    w->used.duplicates++;
     fresh_load(w, t, CLAIM_LATE);
 }
 
