@@ -1,0 +1,486 @@
+#include "config.h"
+#include "tests/runtime/util.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* Loaders with a real daemon, each test with a store of its own. */
+
+#define STORED "decode | resize([100,120])" /* one record is 36000 bytes */
+
+static char root[4200];
+static unsigned warnings;
+
+static void count_warning(void *arg, const char *text)
+{
+    (void)arg;
+    (void)text;
+    __atomic_add_fetch(&warnings, 1, __ATOMIC_SEQ_CST);
+}
+
+static mscache_options connection_options(void)
+{
+    mscache_options o;
+
+    mscache_options_init(&o);
+    o.path = root;
+    o.warn = count_warning;
+    return o;
+}
+
+static mscache *must_connect(const mscache_options *o)
+{
+    mscache *m = NULL;
+    char err[4096] = "";
+
+    cr_assert_eq(mscache_connect(&m, o, err, sizeof err), 0, "%s", err);
+    return m;
+}
+
+static mscache *connected(void)
+{
+    mscache_options o = connection_options();
+    mscache *m = must_connect(&o);
+
+    cr_assert(mscache_connected(m));
+    return m;
+}
+
+static mscache_loader_options cached_options(const char *pipeline)
+{
+    mscache_loader_options o = photo_options(pipeline);
+
+    o.dataset = "photos";
+    return o;
+}
+
+/* The daemon's process, from the lock file in its root; 0: none. */
+static pid_t daemon_pid(void)
+{
+    char path[4400], text[64] = "";
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/lock", root);
+    f = fopen(path, "r");
+    if (!f)
+        return 0;
+    if (!fgets(text, sizeof text, f))
+        text[0] = '\0';
+    fclose(f);
+    return (pid_t)atoi(text + strcspn(text, "0123456789"));
+}
+
+static void end_daemon(int sig)
+{
+    pid_t pid = daemon_pid();
+
+    if (pid <= 0 || kill(pid, sig) != 0)
+        return;
+    for (int i = 0; i < 3000 && kill(pid, 0) == 0; i++)
+        usleep(10000);
+}
+
+static void setup(void)
+{
+    const char *daemon = getenv("MSCACHE_DAEMON");
+
+    if (!daemon || access(daemon, X_OK) != 0)
+        cr_skip_test("MSCACHE_DAEMON names no daemon");
+    unsetenv("MSCACHE_SOCKET");
+    snprintf(root, sizeof root, "%s/store", temp_dir());
+}
+
+static void done(void)
+{
+    end_daemon(SIGTERM);
+    temp_dir_remove();
+}
+
+TestSuite(cached, .init = setup, .fini = done, .timeout = 120);
+
+static struct key uncached_hash(const char *pipeline, int epochs)
+{
+    mscache_loader_options o = photo_options(pipeline);
+    mscache_loader *l = must_open(NULL, &o);
+    struct key k = hash_epoch(l);
+
+    while (--epochs > 0)
+        k = hash_epoch(l);
+    mscache_loader_close(l);
+    return k;
+}
+
+Test(cached, bytes_are_the_same_while_filling_and_from_the_cache_with_any_number_of_threads)
+{
+    mscache_loader_options o = cached_options(EVERY_OPERATOR);
+    struct key want = uncached_hash(EVERY_OPERATOR, 1), second = uncached_hash(EVERY_OPERATOR, 2);
+
+    for (uint32_t threads = 1; threads <= 7; threads += 3) {
+        mscache *m = connected();
+        mscache_loader *l;
+
+        o.threads = threads;
+        l = must_open(m, &o);
+        cr_assert(key_equal(hash_epoch(l), want), "%u threads", threads);
+        cr_assert_eq(stats_of(l).decodes, threads == 1 ? NUM_PHOTOS : 0);
+        cr_assert_eq(stats_of(l).stored, threads == 1 ? NUM_PHOTOS : 0);
+        cr_assert(key_equal(hash_epoch(l), second), "%u threads", threads);
+        cr_assert_eq(stats_of(l).hits, threads == 1 ? NUM_PHOTOS : 2 * NUM_PHOTOS);
+        mscache_loader_close(l);
+        mscache_close(m);
+    }
+}
+
+Test(cached, the_second_warm_epoch_sends_no_message_per_batch)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache *m = connected();
+    mscache_loader *l;
+    uint64_t before;
+
+    o.batch = 1;
+    l = must_open(m, &o);
+    hash_epoch(l);
+    hash_epoch(l);
+    before = mscache_messages(m);
+    hash_epoch(l);
+    cr_assert_leq(mscache_messages(m) - before, 1, "what was used is told once");
+    cr_assert_eq(stats_of(l).decodes, NUM_PHOTOS);
+    mscache_loader_close(l);
+    mscache_close(m);
+}
+
+/* A job that finds everything asks for up to 64 samples in one message. */
+Test(cached, the_first_warm_epoch_asks_for_many_samples_at_once)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache *m = connected();
+    mscache_loader *l = must_open(m, &o);
+    uint64_t before;
+
+    hash_epoch(l);
+    mscache_loader_close(l);
+    o.batch = NUM_PHOTOS;
+    o.threads = 1;
+    before = mscache_messages(m);
+    l = must_open(m, &o);
+    hash_epoch(l);
+    cr_assert_eq(stats_of(l).hits, NUM_PHOTOS);
+    cr_assert_leq(mscache_messages(m) - before, 4, "OPEN, FETCH, USED and, for a new listing, LIVE");
+    mscache_loader_close(l);
+    mscache_close(m);
+}
+
+Test(cached, a_daemon_killed_in_mid_epoch_changes_no_bytes)
+{
+    mscache_loader_options o = cached_options(EVERY_OPERATOR);
+    mscache *m = connected();
+
+    o.batch = 1;
+    for (int at = 1; at < 24; at += 7) {
+        mscache_loader *l = must_open(m, &o);
+        struct key_stream *killed = key_start(), *calm = key_start();
+        mscache_loader_options plain = photo_options(EVERY_OPERATOR);
+        mscache_loader *other;
+        mscache_batch *b, *c;
+        int n = 0, r;
+
+        plain.batch = 1;
+        other = must_open(NULL, &plain);
+        while ((r = mscache_loader_next(l, &b)) == 0) {
+            cr_assert_eq(mscache_loader_next(other, &c), 0);
+            hash_batch(killed, b);
+            hash_batch(calm, c);
+            mscache_batch_release(b);
+            mscache_batch_release(c);
+            if (n++ == at)
+                end_daemon(SIGKILL);
+        }
+        cr_assert_eq(r, MSCACHE_END, "%s", mscache_loader_error(l));
+        cr_assert_eq(n, NUM_PHOTOS);
+        cr_assert(key_equal(key_end(killed), key_end(calm)), "killed after batch %d", at);
+        mscache_loader_close(l);
+        mscache_loader_close(other);
+    }
+    mscache_close(m);
+}
+
+Test(cached, without_a_daemon_there_is_a_warning_and_the_same_bytes)
+{
+    mscache_loader_options o = cached_options(EVERY_OPERATOR);
+    mscache_options c = connection_options();
+    mscache_loader *l;
+    char report[1024];
+    mscache *m;
+
+    c.no_start = 1;
+    m = must_connect(&c);
+    cr_assert_not(mscache_connected(m));
+    l = must_open(m, &o);
+    cr_assert(key_equal(hash_epoch(l), uncached_hash(EVERY_OPERATOR, 1)));
+    cr_assert_eq(stats_of(l).decodes, NUM_PHOTOS);
+    cr_assert_eq(warnings, 1);
+    cr_assert(strstr(mscache_loader_report(l, report, sizeof report), "0 % from the cache"), "%s", report);
+    mscache_loader_close(l);
+    mscache_close(m);
+}
+
+static mscache_loader_options one_broken_file(void)
+{
+    static char path[4200];
+    static const char *paths[] = { path };
+    mscache_loader_options o = cached_options(STORED);
+
+    snprintf(path, sizeof path, "%s/broken.png", temp_dir());
+    write_file(path, "\x89PNG\r\n\x1a\nno chunks", 17);
+    o.directory = NULL;
+    o.paths = paths;
+    o.num_paths = 1;
+    return o;
+}
+
+Test(cached, a_broken_file_is_decoded_by_one_job_and_has_one_message)
+{
+    mscache_loader_options o = one_broken_file();
+    char first[2048];
+    int want = 0;
+
+    for (int i = 0; i < 2; i++) {
+        mscache *m = connected();
+        mscache_loader *l = must_open(m, &o);
+        mscache_batch *b;
+        int r = mscache_loader_next(l, &b);
+
+        cr_assert_lt(r, 0);
+        if (i == 0) {
+            want = r;
+            snprintf(first, sizeof first, "%s", mscache_loader_error(l));
+            cr_assert(strstr(first, "broken.png: "), "%s", first);
+        }
+        cr_assert_eq(r, want);
+        cr_assert_str_eq(mscache_loader_error(l), first);
+        cr_assert_eq(mscache_loader_next(l, &b), MSCACHE_END);
+        cr_assert_eq(stats_of(l).decodes, i == 0);
+        mscache_loader_close(l);
+        mscache_close(m);
+    }
+}
+
+static char segment[4200];
+
+static int find_segment(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)ftw;
+    if (type == FTW_F && st->st_size > NUM_PHOTOS * 30000 && !strstr(path, ".mdb"))
+        snprintf(segment, sizeof segment, "%s", path);
+    return 0;
+}
+
+/* Each KiB of the second half of the segment gets another byte, so that records in it do not match their checksums. */
+static void damage_store(void)
+{
+    struct stat st;
+    int fd;
+
+    nftw(root, find_segment, 16, FTW_PHYS);
+    cr_assert(segment[0], "no segment found");
+    fd = open(segment, O_RDWR);
+    cr_assert(fd >= 0 && fstat(fd, &st) == 0);
+    for (off_t at = NUM_PHOTOS * 18000; at < NUM_PHOTOS * 30000; at += 1024) {
+        unsigned char c;
+
+        cr_assert_eq(pread(fd, &c, 1, at), 1);
+        c ^= 0x55;
+        cr_assert_eq(pwrite(fd, &c, 1, at), 1);
+    }
+    close(fd);
+}
+
+Test(cached, a_damaged_record_is_decoded_again)
+{
+    mscache_loader_options o = cached_options(STORED);
+    struct key want = uncached_hash(STORED, 1);
+    mscache *m = connected();
+    mscache_loader *l = must_open(m, &o);
+    mscache_stats s;
+
+    hash_epoch(l);
+    mscache_loader_close(l);
+    damage_store();
+    l = must_open(m, &o);
+    cr_assert(key_equal(hash_epoch(l), want));
+    s = stats_of(l);
+    cr_assert_gt(s.decodes, 3);
+    cr_assert_gt(s.hits, 3);
+    cr_assert_eq(s.decodes + s.hits, NUM_PHOTOS);
+    mscache_loader_close(l);
+    l = must_open(m, &o);
+    cr_assert(key_equal(hash_epoch(l), want));
+    cr_assert_eq(stats_of(l).hits, NUM_PHOTOS, "and stored again");
+    mscache_loader_close(l);
+    mscache_close(m);
+}
+
+Test(cached, a_budget_of_half_the_dataset_gives_half_of_the_samples)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache *m = connected();
+    mscache_loader *l;
+
+    o.budget = 12 * 36200 + 1000;
+    l = must_open(m, &o);
+    hash_epoch(l);
+    for (unsigned epoch = 1; epoch < 4; epoch++) {
+        hash_epoch(l);
+        cr_assert_geq(stats_of(l).hits, 11 * epoch);
+        cr_assert_leq(stats_of(l).hits, 13 * epoch);
+    }
+    mscache_loader_close(l);
+    mscache_close(m);
+}
+
+/* Two loaders of one connection, each waiting for samples that the other decodes. */
+static void *run_epoch(void *arg)
+{
+    hash_epoch(arg);
+    return NULL;
+}
+
+Test(cached, two_loaders_in_opposite_order_with_room_for_one_sample_end)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache_options c = connection_options();
+    const char *forward[NUM_PHOTOS], *backward[NUM_PHOTOS];
+    mscache_loader *names, *l[2];
+    pthread_t thread;
+    mscache *m;
+
+    names = must_open(NULL, &(mscache_loader_options){ sizeof o, .directory = photos(), .pipeline = STORED, .batch = 1,
+                                                       .num_shards = 1, .prefetch = 1, .threads = 1 });
+    for (int i = 0; i < NUM_PHOTOS; i++)
+        forward[i] = backward[NUM_PHOTOS - 1 - i] = mscache_loader_path(names, (uint64_t)i);
+    c.arena = 36864;
+    m = must_connect(&c);
+    o.directory = NULL;
+    o.shuffle = 0;
+    o.num_paths = NUM_PHOTOS;
+    o.paths = forward;
+    l[0] = must_open(m, &o);
+    o.paths = backward;
+    l[1] = must_open(m, &o);
+    cr_assert_eq(pthread_create(&thread, NULL, run_epoch, l[0]), 0);
+    hash_epoch(l[1]);
+    pthread_join(thread, NULL);
+    cr_assert_eq(stats_of(l[0]).decodes + stats_of(l[1]).decodes, NUM_PHOTOS, "each sample was decoded once");
+    for (int i = 0; i < 2; i++)
+        mscache_loader_close(l[i]);
+    mscache_loader_close(names);
+    mscache_close(m);
+}
+
+Test(cached, the_order_of_closing_does_not_matter)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache *m = connected();
+    mscache_loader *a = must_open(m, &o), *b = must_open(m, &o);
+
+    mscache_close(m);
+    hash_epoch(a);
+    mscache_loader_close(a);
+    hash_epoch(b);
+    cr_assert_eq(stats_of(b).samples, NUM_PHOTOS);
+    mscache_loader_close(b);
+}
+
+Test(cached, a_loader_closed_in_the_middle_of_filling_lets_others_go_on)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache *m = connected();
+
+    for (int i = 0; i < 8; i++) {
+        mscache_loader *l = must_open(m, &o);
+        mscache_batch *b;
+
+        for (int n = 0; n < i % 4; n++) {
+            cr_assert_eq(mscache_loader_next(l, &b), 0);
+            mscache_batch_release(b);
+        }
+        mscache_loader_close(l);
+    }
+    {
+        mscache_loader *l = must_open(m, &o);
+
+        cr_assert(key_equal(hash_epoch(l), uncached_hash(STORED, 1)));
+        mscache_loader_close(l);
+    }
+    mscache_close(m);
+}
+
+Test(cached, a_child_of_fork_uses_the_cache_over_the_inherited_connection)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache *m = connected();
+    mscache_loader *l = must_open(m, &o);
+    struct key want = hash_epoch(l);
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        mscache_loader *own;
+        int ok;
+
+        alarm(60);
+        mscache_loader_close(l);
+        own = must_open(m, &o);
+        ok = key_equal(hash_epoch(own), want) && stats_of(own).hits == NUM_PHOTOS;
+        mscache_loader_close(own);
+        _exit(ok ? 7 : 8);
+    }
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7, "status %x", (unsigned)status);
+    hash_epoch(l);
+    cr_assert_eq(stats_of(l).hits, NUM_PHOTOS);
+    mscache_loader_close(l);
+    mscache_close(m);
+}
+
+Test(cached, many_threads_run_with_a_limit_of_256_descriptors)
+{
+    mscache_loader_options o = cached_options(STORED);
+    const struct rlimit limit = { 256, 256 };
+    mscache_loader *l;
+    mscache *m;
+
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    m = connected();
+    o.threads = 64;
+    o.prefetch = 24;
+    l = must_open(m, &o);
+    cr_assert(key_equal(hash_epoch(l), uncached_hash(STORED, 1)));
+    cr_assert_eq(stats_of(l).stored, NUM_PHOTOS);
+    hash_epoch(l);
+    cr_assert_eq(stats_of(l).hits, NUM_PHOTOS);
+    mscache_loader_close(l);
+    mscache_close(m);
+}
+
+Test(cached, a_restarted_daemon_has_what_was_stored)
+{
+    mscache_loader_options o = cached_options(STORED);
+    struct key want = uncached_hash(STORED, 1);
+
+    for (int i = 0; i < 2; i++) {
+        mscache *m = connected();
+        mscache_loader *l = must_open(m, &o);
+
+        cr_assert(key_equal(hash_epoch(l), want));
+        cr_assert_eq(stats_of(l).hits, i * NUM_PHOTOS);
+        mscache_loader_close(l);
+        mscache_close(m);
+        end_daemon(SIGTERM);
+    }
+}
