@@ -4,17 +4,17 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "client/clock.h"
+#include "client/inbox.h"
 #include "common/error.h"
 
 #define BUCKETS 64u
-#define FDS_MAX 16u
-#define FIRST_BUFFER ((size_t)64 << 10)
+#define QUIET_MIN (10000 * MS_NS)
+#define QUIET_MAX (60000 * MS_NS)
 
 /* A request whose reply has not come. */
 struct pending {
@@ -31,6 +31,7 @@ struct link {
     struct link_options o;
     struct fork_fd sock, timer;
     atomic_bool slow, broken;
+    atomic_uint_fast64_t quiet_until; /* it is taken for slow, whatever comes */
     pthread_mutex_t send_lock;
     pthread_mutex_t lock; /* what follows */
     bool dead;
@@ -38,11 +39,9 @@ struct link {
     uint64_t armed; /* when the timer goes off; 0: it does not */
     struct pending *pending[BUCKETS];
     struct arena *arena;
+    uint64_t quiet, last_slow; /* how long the last quiet time was; when it ended */
     /* the connection's thread only */
-    unsigned char *buf;
-    size_t have, size;
-    int fds[FDS_MAX]; /* -1: one that the system could not give us */
-    unsigned n_fds;
+    struct inbox in;
 };
 
 static int make_timer(void *arg)
@@ -54,17 +53,17 @@ static int make_timer(void *arg)
 int link_new(struct link **ret, const struct link_options *o)
 {
     struct link *l = calloc(1, sizeof *l);
+    int err;
 
     if (!l)
         return MSCACHE_ENOMEM;
     l->o = *o;
     l->sock.fd = -1;
-    l->size = FIRST_BUFFER;
-    l->buf = malloc(l->size);
-    if (!l->buf || fork_fd_open(&l->timer, make_timer, NULL) < 0) {
-        int err = l->buf ? error_from_errno(errno) : MSCACHE_ENOMEM;
-
-        free(l->buf);
+    err = inbox_init(&l->in);
+    if (!err && fork_fd_open(&l->timer, make_timer, NULL) < 0)
+        err = error_from_errno(errno);
+    if (err) {
+        inbox_done(&l->in);
         free(l);
         return err;
     }
@@ -94,7 +93,7 @@ void link_discard(struct link *l)
             l->pending[i] = p->next;
             free(p);
         }
-    free(l->buf);
+    inbox_done(&l->in);
     free(l);
 }
 
@@ -104,9 +103,6 @@ void link_unref(struct link *l)
         return;
     fork_fd_close(&l->sock);
     fork_fd_close(&l->timer);
-    while (l->n_fds)
-        if (l->fds[--l->n_fds] >= 0)
-            close(l->fds[l->n_fds]);
     arena_drop(l->arena);
     pthread_mutex_destroy(&l->send_lock);
     pthread_mutex_destroy(&l->lock);
@@ -120,12 +116,23 @@ uint64_t link_generation(const struct link *l)
 
 bool link_is_slow(struct link *l)
 {
-    return atomic_load(&l->slow);
+    return atomic_load(&l->slow) || clock_now() < atomic_load(&l->quiet_until);
 }
 
+/* A daemon that answers, but again and again too late, would cost its clients the whole time-out each time: after the second
+ * time it is left alone for a while, twice as long each time. Many callers that time out together count once. */
 void link_set_slow(struct link *l)
 {
-    atomic_store(&l->slow, true);
+    uint64_t now = clock_now(), quiet;
+
+    if (atomic_exchange(&l->slow, true))
+        return;
+    pthread_mutex_lock(&l->lock);
+    quiet = !l->last_slow || now - l->last_slow > QUIET_MAX ? 0 : l->quiet ? 2 * l->quiet : QUIET_MIN;
+    l->quiet = quiet < QUIET_MAX ? quiet : QUIET_MAX;
+    l->last_slow = now + l->quiet;
+    atomic_store(&l->quiet_until, now + l->quiet);
+    pthread_mutex_unlock(&l->lock);
 }
 
 void link_set_arena(struct link *l, struct arena *a)
@@ -344,18 +351,6 @@ static void expire(struct link *l)
         e->fn(e->arg, l, MSCACHE_ETIMEOUT, NULL);
 }
 
-static int take_fd(struct link *l, unsigned wanted, int *ret)
-{
-    *ret = -1;
-    if (!wanted)
-        return 0;
-    if (!l->n_fds)
-        return MSCACHE_EPROTOCOL;
-    *ret = l->fds[0];
-    memmove(l->fds, l->fds + 1, --l->n_fds * sizeof *l->fds);
-    return 0;
-}
-
 static int deliver(struct link *l, uint32_t tag, struct link_reply *r)
 {
     struct pending **p, *e;
@@ -377,96 +372,13 @@ static int deliver(struct link *l, uint32_t tag, struct link_reply *r)
     return 0;
 }
 
-static int dispatch(struct link *l, const struct wire_head *h, unsigned char *frame)
+static int on_frame(void *arg, const struct wire_head *h, struct cursor body, int *fd)
 {
-    struct link_reply r = { .type = h->type,
-                            .body = cursor_over(frame + WIRE_HEAD_SIZE, h->size - WIRE_HEAD_SIZE) };
-    int err = take_fd(l, h->fds, &r.fd);
+    struct link_reply r = { .type = h->type, .body = body, .fd = *fd };
+    int err = deliver(arg, h->tag, &r);
 
-    if (!err)
-        err = deliver(l, h->tag, &r);
-    if (r.fd >= 0)
-        close(r.fd);
+    *fd = r.fd;
     return err;
-}
-
-/* Handle the whole frames that have come, and keep the rest with room for what is missing of it. */
-static int dispatch_all(struct link *l)
-{
-    size_t pos = 0, need = WIRE_HEAD_SIZE;
-
-    while (l->have - pos >= WIRE_HEAD_SIZE) {
-        struct cursor c = cursor_over(l->buf + pos, WIRE_HEAD_SIZE);
-        struct wire_head h;
-        int err = get_head(&c, &h);
-
-        if (err)
-            return err;
-        need = h.size;
-        if (l->have - pos < need)
-            break;
-        err = dispatch(l, &h, l->buf + pos);
-        if (err)
-            return err;
-        pos += need;
-    }
-    l->have -= pos;
-    memmove(l->buf, l->buf + pos, l->have);
-    if (need > l->size) {
-        unsigned char *more = realloc(l->buf, WIRE_FRAME_MAX);
-
-        if (!more)
-            return MSCACHE_ENOMEM;
-        l->buf = more;
-        l->size = WIRE_FRAME_MAX;
-    }
-    return 0;
-}
-
-/* The descriptors that came with a piece. The system drops those for which this process has no room (MSG_CTRUNC); the
- * message that they belong to is told -1. */
-static int keep_fds(struct link *l, struct msghdr *m)
-{
-    unsigned before = l->n_fds;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-        unsigned n = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-        int fd;
-
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (unsigned i = 0; i < n; i++) {
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (l->n_fds < FDS_MAX)
-                l->fds[l->n_fds++] = fd;
-            else
-                close(fd);
-        }
-    }
-    if (m->msg_flags & MSG_CTRUNC && l->n_fds == before && l->n_fds < FDS_MAX)
-        l->fds[l->n_fds++] = -1;
-    return l->n_fds < FDS_MAX ? 0 : MSCACHE_EPROTOCOL;
-}
-
-static int receive(struct link *l)
-{
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(4 * sizeof(int))];
-    } control;
-    struct iovec piece = { l->buf + l->have, l->size - l->have };
-    struct msghdr m = { .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.bytes,
-                        .msg_controllen = sizeof control.bytes };
-    ssize_t n = recvmsg(l->sock.fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    int err;
-
-    if (n < 0)
-        return errno == EAGAIN || errno == EINTR ? 0 : MSCACHE_ENODAEMON;
-    if (n == 0)
-        return MSCACHE_ENODAEMON;
-    l->have += (size_t)n;
-    err = keep_fds(l, &m);
-    return err ? err : dispatch_all(l);
 }
 
 int link_pump(struct link *l, uint64_t deadline)
@@ -480,7 +392,7 @@ int link_pump(struct link *l, uint64_t deadline)
         return MSCACHE_ETIMEOUT;
     if (p[1].revents)
         expire(l);
-    return p[0].revents ? receive(l) : 0;
+    return p[0].revents ? inbox_read(&l->in, l->sock.fd, on_frame, l) : 0;
 }
 
 static struct pending *any_pending(struct link *l)

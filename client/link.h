@@ -72,7 +72,7 @@ void link_fail(struct link *l, int error);
 /* Give the connection up; its thread notices. Any thread. */
 void link_break(struct link *l);
 
-/* The daemon has not answered in time, and nothing has come since. */
+/* The daemon has not answered in time, and nothing has come since; or it does so again and again. */
 bool link_is_slow(struct link *l);
 void link_set_slow(struct link *l);
 

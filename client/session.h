@@ -3,6 +3,7 @@
 
 #include "client/call.h"
 #include "client/client.h"
+#include "client/clock.h"
 #include "client/fork.h"
 #include "client/link.h"
 #include "client/segments.h"
@@ -15,6 +16,9 @@
 #define SESSION_OPEN_MS 10000u  /* and an OPEN, which may read an index, */
 #define SESSION_SEND_MS 2000u   /* and takes a frame */
 #define SESSION_START_MS 10000u /* and a daemon that is started is ready */
+
+#define BACK_OFF_MIN (100 * MS_NS) /* between attempts to connect, doubled each time */
+#define BACK_OFF_MAX (30000 * MS_NS)
 
 struct client_cache {
     struct client *client;

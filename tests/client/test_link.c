@@ -308,6 +308,23 @@ Test(link, the_earlier_of_two_deadlines_comes_first)
     cr_assert_eq(late.error, MSCACHE_ENODAEMON);
 }
 
+Test(link, a_daemon_that_is_late_again_is_left_alone_although_it_answers)
+{
+    struct ends e;
+    struct told told;
+
+    join(&e);
+    for (int i = 0; i < 2; i++) {
+        request(&e, 0, &told);
+        link_set_slow(e.link);
+        cr_assert(link_is_slow(e.link));
+        peer_sends(&e, WIRE_PONG, peer_reads(&e), 0);
+        cr_assert_eq(link_pump(e.link, SOON), 0);
+        cr_assert_eq(link_is_slow(e.link), i == 1);
+    }
+    part(&e);
+}
+
 Test(link, losing_the_connection_is_told_to_everybody_and_ends_it)
 {
     struct ends e;
