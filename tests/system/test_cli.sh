@@ -108,7 +108,7 @@ elif command -v setpriv >/dev/null; then
 fi
 
 # ---- no daemon can be started ----
-MSCACHE_DAEMON=$dir/no-such-program warm "$src/photos"
+MSCACHE_DAEMON=$dir/no-such-program warm "$src/photos" d "$pipeline" --path "$dir/other"
 same 'no daemon: exit code' 3 $rc
 contains 'no daemon: its program is named' "$err" "$dir/no-such-program"
 
@@ -149,11 +149,12 @@ run stop
 same 'stop: exit code' 0 $rc
 check 'stop: the daemon is gone' await gone "$pid"
 refuses 'ping after stop' 3 "$root" ping
-same 'ping started no daemon' "" "$(daemon_pid)"
+check 'ping started no daemon' gone "$pid"
+same 'ping started no other daemon' "$pid" "$(tr -cd 0-9 <"$root/lock")"
 same 'the store is still there' "$good" "$(info num_samples --dataset d)"
 
 # ---- a full disk ----
-mkdir "$dir/small"
+mkdir -p "$dir/small"
 if mount -t tmpfs -o size=6M none "$dir/small" 2>/dev/null; then
     trap 'end_all 2>/dev/null; umount "$dir/small"; rm -rf "$dir"' EXIT
     "$MSCACHE_DAEMON" --root "$dir/small/store" --foreground --budget 1G --reserve 0 2>"$dir/log" &
