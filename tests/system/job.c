@@ -20,12 +20,14 @@ struct job {
     const char *after_open; /* shell command run once the loader is open */
     const char *after_batch; /* shell command run after batch number `at_batch` of the first epoch */
     unsigned long at_batch;
+    const char *start; /* once connected, make a file of this name and ".PID", then wait until this file exists */
     unsigned pause_us; /* after each batch */
     int fork_child;    /* a child that sleeps and keeps every descriptor */
 };
 
 enum { O_DIR = 256, O_LIST, O_DATASET, O_PIPELINE, O_BATCH, O_SEED, O_SHUFFLE, O_THREADS, O_EPOCHS, O_ARENA, O_BUDGET,
-       O_PREFETCH, O_SHARD, O_SHARDS, O_SKIP, O_AFTER_OPEN, O_AFTER_BATCH, O_AT, O_PAUSE, O_FORK };
+       O_PREFETCH, O_SHARD, O_SHARDS, O_SKIP, O_AFTER_OPEN, O_AFTER_BATCH, O_AT, O_PAUSE, O_FORK,
+       O_START };
 
 static const struct option options[] = {
     { "dir", 1, 0, O_DIR }, { "list", 1, 0, O_LIST }, { "dataset", 1, 0, O_DATASET }, { "pipeline", 1, 0, O_PIPELINE },
@@ -33,6 +35,7 @@ static const struct option options[] = {
     { "epochs", 1, 0, O_EPOCHS }, { "arena", 1, 0, O_ARENA }, { "budget", 1, 0, O_BUDGET }, { "prefetch", 1, 0, O_PREFETCH },
     { "shard", 1, 0, O_SHARD }, { "shards", 1, 0, O_SHARDS }, { "skip", 0, 0, O_SKIP }, { "after-open", 1, 0, O_AFTER_OPEN },
     { "after-batch", 1, 0, O_AFTER_BATCH }, { "at", 1, 0, O_AT }, { "pause-us", 1, 0, O_PAUSE }, { "fork", 0, 0, O_FORK },
+    { "start", 1, 0, O_START },
     { 0, 0, 0, 0 },
 };
 
@@ -72,6 +75,7 @@ static void parse(struct job *j, int argc, char **argv)
         case O_AT: j->at_batch = strtoul(optarg, NULL, 0); break;
         case O_PAUSE: j->pause_us = (unsigned)atoi(optarg); break;
         case O_FORK: j->fork_child = 1; break;
+        case O_START: j->start = optarg; break;
         default: exit(2);
         }
     }
@@ -101,6 +105,19 @@ static void run(const char *command)
 {
     if (command && system(command) != 0)
         exit(2);
+}
+
+static void await_start(const char *name)
+{
+    char ready[4096];
+    FILE *f;
+
+    snprintf(ready, sizeof ready, "%s.%d", name, (int)getpid());
+    f = fopen(ready, "w");
+    if (!f || fclose(f) != 0)
+        exit(2);
+    while (access(name, F_OK) != 0)
+        usleep(500);
 }
 
 static size_t batch_bytes(const mscache_batch *b)
@@ -168,8 +185,10 @@ int main(int argc, char **argv)
     parse(&j, argc, argv);
     if (j.list)
         read_list(&j);
-    if ((rc = mscache_connect(&m, &j.connection, text, sizeof text)) != 0 ||
-        (rc = mscache_loader_open(&l, m, &j.loader, text, sizeof text)) != 0) {
+    rc = mscache_connect(&m, &j.connection, text, sizeof text);
+    if (rc == 0 && j.start)
+        await_start(j.start);
+    if (rc != 0 || (rc = mscache_loader_open(&l, m, &j.loader, text, sizeof text)) != 0) {
         fprintf(stderr, "%s\n", text);
         return 1;
     }

@@ -89,14 +89,12 @@ info() {
     "$mscache" info --json "$@" | tr -d '\n' | sed -n "s/.*\"$name\": *\"\{0,1\}\([^,\"}]*\).*/\1/p" | tr -d ' '
 }
 
-# A dataset $dir/train of $n files: the bundled photographs so many times, under other names.
+# A dataset $dir/train of $n files: the bundled photographs so many times, each time in folders of their own.
 copies() {
-    local i class f
-    for class in "$src"/photos/*/; do
-        mkdir -p "$dir/train/$(basename "$class")"
-        for f in "$class"*; do
-            for ((i = 0; i < $1; i++)); do cp "$f" "$dir/train/$(basename "$class")/$i-$(basename "$f")"; done
-        done
+    local i class
+    for class in animal object person space; do
+        mkdir -p "$dir/train/$class"
+        for ((i = 0; i < $1; i++)); do cp -r "$src/photos/$class" "$dir/train/$class/$i"; done
     done
     n=$(find "$dir/train" -type f | wc -l)
 }

@@ -3,16 +3,19 @@
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-copies 8
-pipeline='decode | resize(256) | center_crop(224)'
+copies 20
+pipeline='decode | resize(600) | center_crop(224)' # dear to decode, cheap to store
 
 pids=()
 for i in 1 2 3 4; do
     "$job" --dir "$dir/train" --dataset once --pipeline "$pipeline" --batch 8 --threads 1 --shuffle --seed 3 \
-        >"$dir/out$i" 2>"$dir/err$i" &
+        --start "$dir/start" >"$dir/out$i" 2>"$dir/err$i" &
     pids+=($!)
     started+=($!)
 done
+ready() { [ "$(find "$dir" -maxdepth 1 -name 'start.*' | wc -l)" = 4 ]; }
+check "four jobs are connected" await ready
+touch "$dir/start"
 for pid in "${pids[@]}"; do wait "$pid" || not_ok "a job failed: $(cat "$dir"/err*)"; done
 same "four jobs saw the same batches" 1 "$(cat "$dir"/out? | awk '{ print $4 }' | sort -u | wc -l)"
 decodes=$(cat "$dir"/out? | awk '{ for (i = 3; i < NF; i += 2) if ($i == "decodes") s += $(i + 1) } END { print s }')
