@@ -138,7 +138,7 @@ Test(link, replies_find_their_requests_in_any_order)
         cr_assert_eq(link_pump(e.link, SOON), 0);
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(told[i].times, 1);
-        cr_assert_eq(told[i].value, i + 10);
+        cr_assert_eq(told[i].value, (uint32_t)i + 10);
     }
     cr_assert_eq(e.sent, 3);
     part(&e);
