@@ -20,7 +20,7 @@ static void print_verified(const struct rows *rows, uint64_t damaged)
         printf("%s %.8s: %llu damaged\n", paths_escape(r->dataset.s, name, sizeof name), hex,
                (unsigned long long)r->damaged);
     }
-    printf("%llu records compared, %llu damaged%s\n", (unsigned long long)rows->end.count, (unsigned long long)damaged,
+    printf("%llu records compared, %llu damaged%s\n", (unsigned long long)rows->end.bytes, (unsigned long long)damaged,
            damaged ? " and forgotten: their samples will be decoded again" : "");
 }
 
@@ -35,7 +35,7 @@ int verify_run(const struct options *o)
     if (!rc && o->json) {
         json_t *json = rows_json(&rows);
 
-        say_number(json, "records", rows.end.count);
+        say_number(json, "records", rows.end.bytes);
         say_number(json, "damaged", damaged);
         rc = say_json(json, EXIT_DONE);
     } else if (!rc) {
@@ -49,7 +49,7 @@ int repair_run(const struct options *o)
 {
     struct rows rows;
     int rc = rows_get(o, WIRE_REPAIR, &rows);
-    uint64_t records = rows.end.count;
+    uint64_t records = rows.end.bytes;
 
     rows_done(&rows);
     if (rc)

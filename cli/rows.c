@@ -122,7 +122,10 @@ const char *rows_owner(uint32_t uid, char *buf, size_t size)
 {
     const struct passwd *pw = getpwuid(uid);
 
-    snprintf(buf, size, pw ? "%s" : "%.0s%u", pw ? pw->pw_name : "", (unsigned)uid);
+    if (pw)
+        snprintf(buf, size, "%s", pw->pw_name);
+    else
+        snprintf(buf, size, "%u", (unsigned)uid);
     return buf;
 }
 
