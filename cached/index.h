@@ -8,8 +8,8 @@
 #include "common/cursor.h"
 #include "common/record.h"
 
-/* The LMDB environment with its fixed databases and the form of its values. Transactions are LMDB's own; every code that
- * LMDB returns goes through index_error once.
+/* The LMDB environment with its fixed databases and the form of its values. Transactions are LMDB's own; every code
+ * that LMDB returns goes through index_error once.
  *
  *   catalog    cache id (u64)   -> catalog row (cached/catalog.h)
  *   segments   segment id (u32) -> segment row (cached/segment.h)

@@ -41,14 +41,14 @@ static int open_root(const char *root, int *ret_fd, char *err, size_t err_size)
         fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         rc = rc ? rc : error_from_errno(errno);
-        snprintf(err, err_size, "the store %s cannot be opened: %s; choose another directory with --path or MSCACHE_PATH",
-                 root, strerror(errno));
+        snprintf(err, err_size, "the store %s cannot be opened: %s; choose another directory with --path or "
+                 "MSCACHE_PATH", root, strerror(errno));
         return rc;
     }
     if (fstat(fd, &st) == 0 && st.st_uid != geteuid()) {
-        snprintf(err, err_size, "the store %s belongs to the user with uid %lu and this process runs as uid %lu: run as "
-                 "that user, or choose another directory with --path or MSCACHE_PATH", root, (unsigned long)st.st_uid,
-                 (unsigned long)geteuid());
+        snprintf(err, err_size, "the store %s belongs to the user with uid %lu and this process runs as uid %lu: "
+                 "run as that user, or choose another directory with --path or MSCACHE_PATH", root,
+                 (unsigned long)st.st_uid, (unsigned long)geteuid());
         close(fd);
         return MSCACHE_EOWNER;
     }
@@ -80,8 +80,8 @@ static int take(int root_fd, const char *root, int *ret_lock, char *err, size_t 
 
         rc = taken ? MSCACHE_ELOCKED : error_from_errno(errno);
         if (taken)
-            snprintf(err, err_size, "the store %s is in use by the daemon with pid %ld: talk to that one, or stop it with "
-                     "'mscache stop'", root, read_pid(fd));
+            snprintf(err, err_size, "the store %s is in use by the daemon with pid %ld: talk to that one, or stop "
+                     "it with 'mscache stop'", root, read_pid(fd));
         else
             snprintf(err, err_size, "%s/lock cannot be locked: %s", root, strerror(errno));
         close(fd);

@@ -43,7 +43,7 @@ static enum wire_reason reason_of(int rc)
 
 static int append(struct store *s, struct cache *c, struct store_put *p)
 {
-    unsigned char bad[4 + ENTRY_TEXT_MAX];
+    unsigned char bad[4 + ENTRY_TEXT_MAX], head[RECORD_HEAD_SIZE];
     struct record_head h = { .kind = (uint8_t)p->kind, .cache = c->id, .key = p->key };
     const void *payload = p->payload;
 
@@ -63,6 +63,12 @@ static int append(struct store *s, struct cache *c, struct store_put *p)
         h.length = p->length;
         h.checksum = p->checksum;
     }
+    if (h.length > RECORD_PAYLOAD_MAX)
+        return MSCACHE_ERANGE;
+    /* A header that does not read back (a shape of another length) would be found damaged for ever. */
+    record_put_head(head, &h);
+    if (record_get_head(head, &h) != 0)
+        return MSCACHE_EDAMAGED;
     return store_append(s, c, &h, payload, &p->location);
 }
 

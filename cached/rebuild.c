@@ -152,7 +152,8 @@ static int replace_older(struct rebuild *r, struct cache *c, const struct key *k
     return 0;
 }
 
-static int add_record(struct rebuild *r, struct cache *c, struct segment *seg, const struct record_head *h, uint64_t offset)
+static int add_record(struct rebuild *r, struct cache *c, struct segment *seg, const struct record_head *h,
+                      uint64_t offset)
 {
     struct location at = { seg->id, (uint32_t)(offset / RECORD_ALIGN), h->length };
     void *payload = NULL;

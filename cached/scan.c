@@ -60,7 +60,8 @@ static int read_identity(int fd, uint32_t id, struct scan *sc)
 
 static bool belongs(const struct scan *sc, const struct record_head *h)
 {
-    return h->cache == sc->cache->id && h->kind != RECORD_CACHE && sc->segment->end + record_span(h->length) <= SEGMENT_MAX;
+    return h->cache == sc->cache->id && h->kind != RECORD_CACHE &&
+           sc->segment->end + record_span(h->length) <= SEGMENT_MAX;
 }
 
 /* Headers from the side file, up to its end or the first that is damaged. */

@@ -242,14 +242,15 @@ int segment_create(int dir, struct segment *seg, const struct key *hash, const v
     return rc;
 }
 
-/* The payload may lie in memory that its owner still changes: each piece is copied once, and the copy is both hashed and
- * written. */
+/* The payload may lie in memory that its owner still changes: each piece is copied once, and the copy is both hashed
+ * and written. */
 static int write_payload(int fd, struct copier *cp, const unsigned char *payload, uint32_t length, uint64_t offset,
                          uint64_t *ret_checksum)
 {
     XXH3_64bits_reset(cp->hash);
     for (size_t pos = 0; pos < length; pos += PIECE) {
-        size_t n = length - pos < PIECE ? length - pos : PIECE, padded = (n + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1);
+        size_t n = length - pos < PIECE ? length - pos : PIECE;
+        size_t padded = (n + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1);
         int rc;
 
         memcpy(cp->piece, payload + pos, n);

@@ -117,8 +117,8 @@ static int read_meta(struct store *s, struct meta *ret_was, char *err, size_t er
     int rc = meta_read(s->root_fd, ret_was);
 
     if (rc == MSCACHE_EINCOMPATIBLE) {
-        snprintf(err, err_size, "the store %s was written by a newer version of mscache: use that version, or remove the "
-                 "directory, or choose another with --path or MSCACHE_PATH", s->root);
+        snprintf(err, err_size, "the store %s was written by a newer version of mscache: use that version, or remove "
+                 "the directory, or choose another with --path or MSCACHE_PATH", s->root);
         return rc;
     }
     if (rc != 0) {

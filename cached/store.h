@@ -90,7 +90,8 @@ struct store_put {
     const char *text;
     uint64_t decode_ns;
     /* out */
-    enum wire_reason result;  /* STORED, DUPLICATE (with the first one's location), FULL, NO_SPACE ... */
+    enum wire_reason result;  /* STORED, DUPLICATE (with the first one's location), FULL, NO_SPACE ...; BUSY: the cache is gone
+                               * or the index is being rebuilt */
     struct location location;
 };
 
@@ -99,7 +100,7 @@ struct store_put {
 struct store_retired;
 int store_put(struct store *s, struct store_put *puts, size_t n, struct store_retired **ret_retired);
 
-/* Would a sample be taken now? REASON_STORED, or the reason why not. */
+/* Would a sample be taken now? REASON_STORED, or the reason why not (BUSY: no such cache, or the index is being rebuilt). */
 enum wire_reason store_would_take(struct store *s, uint64_t cache);
 
 /* Report the keys of a listing: begin, add (any number of times), end. At the end, stored samples that were not named are
@@ -120,7 +121,7 @@ struct store_retired {
     uint32_t segment[];
 };
 
-/* Remove a whole cache. MSCACHE_EINUSE when it has sessions or is being used, unless force. A removed cache's id is
+/* Remove a whole cache. MSCACHE_EINUSE when it has sessions, unless force. A removed cache's id is
  * never used again. *ret_retired is NULL or freed by the caller. */
 int store_clean(struct store *s, uint64_t cache, bool force, uint64_t *ret_bytes, struct store_retired **ret_retired);
 
@@ -130,7 +131,8 @@ int store_clean_stale(struct store *s, uint64_t cache, uint64_t *ret_bytes, stru
 /* Read-only descriptor of a segment, the caller's to close. MSCACHE_ENOENT when it is gone, MSCACHE_ELIMIT. */
 int store_segment_fd(struct store *s, uint32_t segment, int *ret_fd);
 
-/* A client maps the segment (it was sent) / has let go of it. */
+/* A client maps the segment (it was sent) / has let go of it. Hold before asking for the descriptor, and release when there is
+ * none: a segment that is removed in between is then counted rightly. Unknown segments are ignored. */
 void store_segment_hold(struct store *s, uint32_t segment);
 void store_segment_release(struct store *s, uint32_t segment);
 

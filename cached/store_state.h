@@ -16,8 +16,8 @@
  *   writer  held by whoever changes the store, also while payloads are copied
  *   env     shared around each look-up; exclusive for the moments in which a database appears or goes
  *   state   the memory below, for moments, never across I/O or LMDB
- * The tables of caches and segments, budgets in use and what the index says change only under writer and state together, so
- * a holder of writer reads them without state. Counters, holds, and what follows from them (size, retired) change under
+ * The tables of caches and segments and what the index says change only under writer and state together, so a holder
+ * of writer reads them without state. Counters, holds, and what follows from them (size, retired) change under
  * state alone. */
 struct store {
     char *root; /* absolute */

@@ -196,6 +196,19 @@ Test(put, a_sample_larger_than_a_segment_is_refused)
     cr_expect_eq(p.result, REASON_TOO_LARGE);
 }
 
+Test(put, a_shape_that_is_not_the_payloads_is_refused)
+{
+    unsigned char pixels[BYTES];
+    uint64_t c = open_cache(&f, "flowers", 0);
+    struct store_put p = sample_put(c, 0, pixels);
+    struct store_retired *retired;
+
+    p.shape[0]++;
+    cr_assert_eq(store_put(f.s, &p, 1, &retired), 0);
+    cr_expect_eq(p.result, REASON_CHECKSUM);
+    cr_expect_eq(find(&f, c, 0).state, WIRE_ABSENT);
+}
+
 Test(put, a_cache_that_is_gone_takes_nothing_and_finds_nothing)
 {
     struct key k = sample_key(0);
