@@ -163,6 +163,19 @@ Test(processes, a_claim_ends_with_its_process_although_a_child_lives)
 
 /* ---- forks in the middle of everything ---- */
 
+/* The allocator of AddressSanitizer does not care for fork(): a child of a program with threads may wait for its locks for
+ * ever. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define ALLOCATOR_HANGS true
+#endif
+#elif defined __SANITIZE_ADDRESS__
+#define ALLOCATOR_HANGS true
+#endif
+#ifndef ALLOCATOR_HANGS
+#define ALLOCATOR_HANGS false
+#endif
+
 struct crowd {
     struct client *client;
     struct client_cache *cache;
@@ -196,9 +209,12 @@ static void *busy(void *arg)
 Test(processes, children_forked_while_threads_are_at_work_do_not_hang)
 {
     enum { THREADS = 4, FORKS = 20 };
-    struct crowd w = { .client = world_client() };
+    struct crowd w = { .wrong = 0 };
     pthread_t thread[THREADS];
 
+    if (ALLOCATOR_HANGS)
+        cr_skip_test("not with AddressSanitizer");
+    w.client = world_client();
     w.cache = world_cache(w.client, "d");
     w.at = world_store(w.client, w.cache, world_key(1), 9);
     for (int i = 0; i < THREADS; i++)
