@@ -3,8 +3,9 @@
 
 #include "client/client.h"
 
-/* Administration over a client's connection; each call waits for its end (VERIFY and REPAIR take as long as they take). Errors come with a
- * sentence in err: MSCACHE_ENODAEMON, MSCACHE_EACCESS, MSCACHE_EINUSE, MSCACHE_EDAMAGED ... */
+/* Administration over a client's connection; each call waits for its end (VERIFY and REPAIR take as long as
+ * they take). Errors come with a sentence in err: MSCACHE_ENODAEMON, MSCACHE_EACCESS, MSCACHE_EINUSE,
+ * MSCACHE_EDAMAGED ... */
 
 typedef void (*admin_row_fn)(void *arg, const struct wire_row *row); /* texts are valid during the call */
 

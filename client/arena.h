@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The shared memory that the daemon made for one connection, cut into slices for samples on their way into the store. It
- * outlives its connection for as long as a slice is in use. A child of fork() does not have the memory: it would
- * write into its parent's samples. Functions may be called from any thread. */
+/* The shared memory that the daemon made for one connection, cut into slices for samples on their way into
+ * the store. It outlives its connection for as long as a slice is in use. A child of fork() does not have the
+ * memory: it would write into its parent's samples. Functions may be called from any thread. */
 struct arena;
 
 /* Map `bytes` of a memfd and close it, also on failure. The caller holds the arena until arena_drop.
@@ -16,8 +16,8 @@ void arena_drop(struct arena *a); /* NULL is fine */
 
 uint64_t arena_bytes(const struct arena *a);
 
-/* Take the first free piece that is large enough; its address and offset are multiples of RECORD_ALIGN. It has one user then.
- * MSCACHE_EBUSY: no room now; MSCACHE_ETOOLARGE: never; MSCACHE_ENOMEM. */
+/* Take the first free piece that is large enough; its address and offset are multiples of RECORD_ALIGN. It
+ * has one user then. MSCACHE_EBUSY: no room now; MSCACHE_ETOOLARGE: never; MSCACHE_ENOMEM. */
 int arena_take(struct arena *a, uint64_t bytes, uint64_t *ret_offset, void **ret_data);
 
 /* One more user of a taken piece; each user ends with arena_give, the last one frees it. */

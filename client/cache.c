@@ -197,8 +197,8 @@ static struct client_cache *cache_new(struct client *c, const struct client_cach
     return NULL;
 }
 
-/* Enter it in the list. The thread opens what is in the list before it lets others use a new connection; on one that is in
- * use already, the caller does it. */
+/* Enter it in the list. The thread opens what is in the list before it lets others use a new connection; on
+ * one that is in use already, the caller does it. */
 static struct link *enlist(struct client *c, struct client_cache *k)
 {
     struct link *l;

@@ -6,10 +6,11 @@
 #include "common/record.h"
 #include "common/wire.h"
 
-/* A job's side of the protocol: one connection to the daemon, the segments it maps, the arena it decodes into. All functions may
- * be called from any thread. A connection that breaks is made again in the background of later calls, with back-off;
- * meanwhile calls answer MSCACHE_ENODAEMON at once and the caller goes on without cache.
- * A child of fork() has the parent's maps but not its connection: it makes its own at the first call. */
+/* A job's side of the protocol: one connection to the daemon, the segments it maps, the arena it decodes
+ * into. All functions may be called from any thread. A connection that breaks is made again in the background
+ * of later calls, with back-off; meanwhile calls answer MSCACHE_ENODAEMON at once and the caller goes on
+ * without cache. A child of fork() has the parent's maps but not its connection: it makes its own at the
+ * first call. */
 struct client;
 
 struct client_options {
@@ -22,10 +23,10 @@ struct client_options {
     void *say_arg;
 };
 
-/* 0 even where no daemon answers (client_error says why): the connection is tried again later. MSCACHE_EINVAL, MSCACHE_ENOMEM,
- * MSCACHE_EOWNER (the root belongs to another user) with err. */
+/* 0 even where no daemon answers (client_error says why): the connection is tried again later.
+ * MSCACHE_EINVAL, MSCACHE_ENOMEM, MSCACHE_EOWNER (the root belongs to another user) with err. */
 int client_new(struct client **ret, const struct client_options *o, char *err, size_t err_size);
-void client_free(struct client *c); /* all caches are closed */
+void client_free(struct client *c); /* all caches are closed; not from a done callback */
 
 /* Connect now if there is no connection. 0, or why not, with a message that names socket and root. */
 int client_connect(struct client *c, char *err, size_t err_size);
@@ -65,17 +66,18 @@ struct client_found {
     char text[256]; /* BAD */
 };
 
-/* Ask for n keys (any number; sent in frames of WIRE_KEYS_MAX); the first `claimable` of them may come back as CLAIM, then they
- * are the caller's to decode. Blocks until the answer is there, at most the time that a living daemon
- * could need (then MSCACHE_ETIMEOUT: go on without it). */
+/* Ask for n keys (any number; sent in frames of WIRE_KEYS_MAX); the first `claimable` of them may come back
+ * as CLAIM, then they are the caller's to decode. Blocks until the answer is there, at most the time that a
+ * living daemon could need (then MSCACHE_ETIMEOUT: go on without it). */
 int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t claimable, struct client_found *ret);
 
-/* Called from the connection's thread, with no lock held; must not block. found->state PENDING also stands for a
- * connection that broke: the caller decodes for itself. */
+/* Called from the connection's thread, with no lock held; must not block. found->state PENDING also stands
+ * for a connection that broke: the caller decodes for itself. */
 typedef void (*client_done_fn)(void *arg, uint64_t cookie, const struct client_found *found);
 
-/* Ask to be told when a PENDING sample is decided, at the latest after timeout_ms. done is called exactly once unless an error is
- * returned. The claim of a lost claimant may come as CLAIM when `claim` is set. */
+/* Ask to be told when a PENDING sample is decided, at the latest a second after timeout_ms. done is called
+ * exactly once unless an error is returned. The claim of a lost claimant may come as CLAIM when `claim` is
+ * set. */
 int client_wait(struct client_cache *k, struct key key, uint32_t timeout_ms, bool claim, client_done_fn done, void *arg,
                 uint64_t cookie);
 
@@ -88,10 +90,11 @@ struct client_record {
     uint32_t length;
 };
 
-/* The record at a location: mapped, its pages populated (MADV_POPULATE_READ, or pread where the kernel has none), its header compared
- * with cache and key, and, unless `verified`, its payload with its checksum. The segment stays mapped until
- * client_release. MSCACHE_ENOENT: the segment was retired, ask again; MSCACHE_EDAMAGED or MSCACHE_EIO: treat as a miss and
- * call client_report. */
+/* The record at a location: mapped, its pages populated (MADV_POPULATE_READ, or pread where the kernel has
+ * none), its header compared with cache and key, and, unless `verified`, its payload with its checksum. The
+ * segment stays mapped until client_release. MSCACHE_ENOENT: the segment was retired, ask again;
+ * MSCACHE_EDAMAGED or MSCACHE_EIO: treat as a miss and call client_report; MSCACHE_ELIMIT: the segment could
+ * not be mapped, a miss too. */
 int client_read(struct client_cache *k, struct key key, struct location location, bool verified,
                 struct client_record *ret);
 void client_release(struct client *c, struct location location);
@@ -106,7 +109,8 @@ struct client_slice {
     uint64_t bytes;
 };
 
-/* Take `bytes` of the arena. MSCACHE_EBUSY when it has no room now, MSCACHE_ETOOLARGE when it never has, MSCACHE_ENODAEMON. */
+/* Take `bytes` of the arena. MSCACHE_EBUSY when it has no room now, MSCACHE_ETOOLARGE when it never has,
+ * MSCACHE_ENODAEMON. */
 int client_arena_take(struct client *c, uint64_t bytes, struct client_slice *ret);
 void client_arena_give(struct client_slice *s); /* the caller's use of it ends; a PUT under way keeps its own */
 
@@ -118,8 +122,9 @@ struct client_put {
     uint64_t decode_ns;
 };
 
-/* Offer a decoded sample. Sends and returns; done (may be NULL) is told WIRE_HIT with the location, or WIRE_MISS with
- * the reason. The slice may be given back right after. */
+/* Offer a decoded sample. Sends and returns; done (may be NULL) is told WIRE_HIT with the location, or
+ * WIRE_MISS with the reason; it is not called when an error is returned. The slice may be given back right
+ * after. */
 int client_put(struct client_cache *k, const struct client_put *put, const struct client_slice *slice,
                client_done_fn done, void *arg, uint64_t cookie);
 

@@ -27,7 +27,8 @@ static inline void clock_nap(uint64_t ns)
     nanosleep(&t, NULL);
 }
 
-/* Milliseconds until a deadline for poll(2), rounded up; 0 when it has passed, -1 for the deadline 0 (never). */
+/* Milliseconds until a deadline for poll(2), rounded up; 0 when it has passed, -1 for the deadline 0
+ * (never). */
 static inline int clock_poll_ms(uint64_t deadline)
 {
     uint64_t now = clock_now();

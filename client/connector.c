@@ -115,7 +115,8 @@ static void drop_current(struct client *c, struct link **l, int error)
     *l = NULL;
 }
 
-/* Start a daemon if it is time to, or see after the one that is starting. MSCACHE_ETIMEOUT: it takes its time. */
+/* Start a daemon if it is time to, or see after the one that is starting. MSCACHE_ETIMEOUT: it takes its
+ * time. */
 static int want_daemon(struct client *c, uint64_t *last, char *err, size_t err_size)
 {
     int e;
@@ -131,8 +132,8 @@ static int want_daemon(struct client *c, uint64_t *last, char *err, size_t err_s
     return start_daemon(&c->starting, c->where.dir, clock_now() + START_SLICE, err, err_size);
 }
 
-/* Connect, starting a daemon where none answers and one may be started. The one that was started may have lost the race for the store:
- * then the winner answers soon. */
+/* Connect, starting a daemon where none answers and one may be started. The one that was started may have
+ * lost the race for the store: then the winner answers soon. */
 static int connect_or_start(struct client *c, struct link **ret, char *err, size_t err_size)
 {
     uint64_t deadline = clock_now() + SESSION_START_MS * MS_NS, started = 0, nap = 2 * MS_NS;
@@ -157,7 +158,8 @@ static int connect_or_start(struct client *c, struct link **ret, char *err, size
     }
 }
 
-/* The next cache that is not open on this connection; NULL when all are, and then the connection is everybody's. */
+/* The next cache that is not open on this connection; NULL when all are, and then the connection is
+ * everybody's. */
 static struct client_cache *next_unopened(struct client *c, struct link *l)
 {
     struct client_cache *k;

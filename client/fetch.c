@@ -111,7 +111,8 @@ static int fetch_on(struct client *c, struct link *l, const struct wire_fetch *m
     return session_call(c, l, &f, &o);
 }
 
-/* The daemon does not know the cache any more (it was cleaned by force): open it again, unless another thread has done so. */
+/* The daemon does not know the cache any more (it was cleaned by force): open it again, unless another thread
+ * has done so. */
 static int open_again(struct client_cache *k, struct link *l, uint64_t id)
 {
     bool same;

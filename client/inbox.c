@@ -84,8 +84,8 @@ static int dispatch_all(struct inbox *in, inbox_frame_fn fn, void *arg)
     return 0;
 }
 
-/* The descriptors that came with a piece. The system drops those for which this process has no room (MSG_CTRUNC); the
- * message that they belong to is told -1. */
+/* The descriptors that came with a piece. The system drops those for which this process has no room
+ * (MSG_CTRUNC); the message that they belong to is told -1. */
 static int keep_fds(struct inbox *in, struct msghdr *m)
 {
     unsigned before = in->n_fds;

@@ -119,8 +119,9 @@ bool link_is_slow(struct link *l)
     return atomic_load(&l->slow) || clock_now() < atomic_load(&l->quiet_until);
 }
 
-/* A daemon that answers, but again and again too late, would cost its clients the whole time-out each time: after the second
- * time it is left alone for a while, twice as long each time. Many callers that time out together count once. */
+/* A daemon that answers, but again and again too late, would cost its clients the whole time-out each time:
+ * after the second time it is left alone for a while, twice as long each time. Many callers that time out
+ * together count once. */
 void link_set_slow(struct link *l)
 {
     uint64_t now = clock_now(), quiet;

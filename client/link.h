@@ -9,8 +9,9 @@
 #include "client/fork.h"
 #include "common/wire.h"
 
-/* One connection, from connect to its loss: frames out, replies in, matched by tag. Any thread sends; one thread, the
- * connection's, calls link_pump and is the one that all callbacks run on, with no lock held. Counted references. */
+/* One connection, from connect to its loss: frames out, replies in, matched by tag. Any thread sends; one
+ * thread, the connection's, calls link_pump and is the one that all callbacks run on, with no lock held.
+ * Counted references. */
 struct link;
 
 /* A message that is being written. Running out of memory or of room sticks and comes out when it is sent. */
@@ -28,8 +29,8 @@ struct link_reply {
     int fd;             /* -1: none; a callback that keeps it sets -1 */
 };
 
-/* A reply, or r == NULL and error: MSCACHE_ETIMEOUT (a reply may still come) or why the connection is lost. ROW: once for each;
- * every other type, and the loss, is the last call. */
+/* A reply, or r == NULL and error: MSCACHE_ETIMEOUT (a reply may still come) or why the connection is lost.
+ * ROW: once for each; every other type, and the loss, is the last call. */
 typedef void (*link_reply_fn)(void *arg, struct link *l, int error, struct link_reply *r);
 
 /* What comes without having been asked for (tag 0): SEGMENT, RETIRE. Not 0: the connection is given up. */
@@ -54,16 +55,16 @@ void link_discard(struct link *l);
 
 uint64_t link_generation(const struct link *l);
 
-/* A message without reply; frees the frame. MSCACHE_ENODAEMON when the connection is lost or the daemon does not take it in time (then it is
- * lost, because half a frame may be out). */
+/* A message without reply; frees the frame. MSCACHE_ENODAEMON when the connection is lost or the daemon does
+ * not take it in time (then it is lost, because half a frame may be out). */
 int link_post(struct link *l, struct frame *f, enum wire_type type);
 
-/* A request; frees the frame. fn is called unless an error is returned; NULL: nobody wants the reply. After timeout_ms without
- * reply (0: never) it is told MSCACHE_ETIMEOUT. */
+/* A request; frees the frame. fn is called unless an error is returned; NULL: nobody wants the reply. After
+ * timeout_ms without reply (0: never) it is told MSCACHE_ETIMEOUT. */
 int link_request(struct link *l, struct frame *f, enum wire_type type, uint32_t timeout_ms, link_reply_fn fn, void *arg);
 
-/* Wait until something comes, or the deadline (clock_now; 0: none), and handle it. MSCACHE_ETIMEOUT; MSCACHE_ENODAEMON, MSCACHE_EPROTOCOL: the
- * connection is lost. */
+/* Wait until something comes, or the deadline (clock_now; 0: none), and handle it. MSCACHE_ETIMEOUT;
+ * MSCACHE_ENODAEMON, MSCACHE_EPROTOCOL: the connection is lost. */
 int link_pump(struct link *l, uint64_t deadline);
 
 /* No further request is taken; all that wait for replies are told `error`. By the connection's thread. */

@@ -4,7 +4,8 @@
 #include "client/session.h"
 #include "common/error.h"
 
-/* Does the header at a location describe the sample that was asked for? MSCACHE_ENOENT: it did, before the cache was cleaned. */
+/* Does the header at a location describe the sample that was asked for? MSCACHE_ENOENT: it did, before the
+ * cache was cleaned. */
 static int check_head(struct client_cache *k, struct key key, struct location at, const struct record_head *h)
 {
     bool same, moved;
@@ -52,7 +53,8 @@ int client_read(struct client_cache *k, struct key key, struct location location
     return err;
 }
 
-/* When this was the last record in use of a segment that the daemon gives up, say so, on the connection that asked. */
+/* When this was the last record in use of a segment that the daemon gives up, say so, on the connection that
+ * asked. */
 void client_release(struct client *c, struct location location)
 {
     struct frame f;

@@ -116,8 +116,8 @@ static void grow(struct segments *s)
     free(old);
 }
 
-/* Take a segment out. What still has users is kept aside until the end, because client_release only knows the number and
- * cannot say which of two segments it means. */
+/* Take a segment out. What still has users is kept aside until the end, because client_release only knows the
+ * number and cannot say which of two segments it means. */
 static void put_aside(struct segments *s, struct segment **p)
 {
     struct segment *g = *p;
@@ -215,8 +215,8 @@ int segments_hold(struct segments *s, struct location at, struct segment **ret)
     return err;
 }
 
-/* Populate one chunk of a segment. Where the file ends inside of it, only what the record needs, and again next time: the
- * file may have grown by then. */
+/* Populate one chunk of a segment. Where the file ends inside of it, only what the record needs, and again
+ * next time: the file may have grown by then. */
 static int populate_chunk(struct segment *g, uint64_t chunk, uint64_t from, uint64_t to)
 {
     _Atomic uint64_t *word = &g->populated[chunk / 64];

@@ -10,7 +10,8 @@
 #include "client/socket.h"
 #include "client/start.h"
 
-/* What client_* functions share: the connection and its thread, which connects, reads, and waits to be asked again. */
+/* What client_* functions share: the connection and its thread, which connects, reads, and waits to be asked
+ * again. */
 
 #define SESSION_CALL_MS 2000u   /* a living daemon answers a FETCH within */
 #define SESSION_OPEN_MS 10000u  /* and an OPEN, which may read an index, */
@@ -65,13 +66,14 @@ struct client {
     struct link *inherited; /* a parent's */
 };
 
-/* Start what needs no connection. MSCACHE_ENOMEM. session_end: the thread, the connection and all callbacks have ended. */
+/* Start what needs no connection. MSCACHE_ENOMEM. session_end: the thread, the connection and all callbacks
+ * have ended. */
 int session_begin(struct client *c);
 void session_end(struct client *c);
 
-/* A reference to the connection, the caller's; NULL when there is none: then another attempt is asked for if it is
- * time, and waited for if this process makes its first. With a cache: one that has it open; ret_id gets its id. MSCACHE_ENODAEMON, or why the daemon
- * refused the cache. */
+/* A reference to the connection, the caller's; NULL when there is none: then another attempt is asked for if
+ * it is time, and waited for if this process makes its first. With a cache: one that has it open; ret_id gets
+ * its id. MSCACHE_ENODAEMON, or why the daemon refused the cache. */
 int session_use(struct client *c, struct client_cache *k, struct link **ret, uint64_t *ret_id);
 
 /* The same without asking for another attempt; NULL when there is no connection. */
@@ -89,8 +91,8 @@ void session_slow(struct client *c, struct link *l);
 
 void session_say(struct client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Open a cache on a connection (cache.c). `run` is call_run or call_run_pumping. Not 0: the connection is lost; what the
- * daemon answers is kept in the cache. */
+/* Open a cache on a connection (cache.c). `run` is call_run or call_run_pumping. Not 0: the connection is
+ * lost; what the daemon answers is kept in the cache. */
 typedef int (*session_run_fn)(struct link *l, struct frame *f, const struct call_options *o);
 int cache_open_on(struct client_cache *k, struct link *l, session_run_fn run);
 void cache_unref_locked(struct client_cache *k);

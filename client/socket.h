@@ -15,8 +15,8 @@ struct where {
     bool start;     /* a private daemon may be started there */
 };
 
-/* From the options, the environment (MSCACHE_SOCKET, MSCACHE_PATH), the host's service and the user's root, in this order.
- * MSCACHE_EINVAL, MSCACHE_ERANGE (a path that is too long), with a sentence in err. */
+/* From the options, the environment (MSCACHE_SOCKET, MSCACHE_PATH), the host's service and the user's root,
+ * in this order. MSCACHE_EINVAL, MSCACHE_ERANGE (a path that is too long), with a sentence in err. */
 int where_find(struct where *ret, const struct client_options *o, char *err, size_t err_size);
 
 /* The root exists and is another user's: MSCACHE_EOWNER and what to do. 0 otherwise. */
@@ -25,9 +25,9 @@ int where_check_owner(const struct where *w, char *err, size_t err_size);
 /* Make the root (0700) and what is missing above it. An error of the list, with a sentence. */
 int where_make_root(const struct where *w, char *err, size_t err_size);
 
-/* A connected, non-blocking socket in f. The path goes through a descriptor of the directory, so that its length does not
- * matter. MSCACHE_ENODAEMON: nobody listens; MSCACHE_EOWNER, MSCACHE_EACCESS, MSCACHE_ELIMIT, MSCACHE_EBUSY (try again) ...;
- * err gets the reason in a few words. */
+/* A connected, non-blocking socket in f. The path goes through a descriptor of the directory, so that its
+ * length does not matter. MSCACHE_ENODAEMON: nobody listens; MSCACHE_EOWNER, MSCACHE_EACCESS, MSCACHE_ELIMIT,
+ * MSCACHE_EBUSY (try again) ...; err gets the reason in a few words. */
 int socket_connect(const struct where *w, struct fork_fd *f, char *err, size_t err_size);
 
 #endif

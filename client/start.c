@@ -39,7 +39,8 @@ const char *start_program(char *buf, size_t size)
     return buf;
 }
 
-/* The daemon gets no descriptor, signal mask or ignored signal of its starter. Its standard error is `errors`. */
+/* The daemon gets no descriptor, signal mask or ignored signal of its starter. Its standard error is
+ * `errors`. */
 static int spawn(const char *program, const char *root, int errors, pid_t *ret)
 {
     char *argv[] = { (char *)(uintptr_t)program, "--root", (char *)(uintptr_t)root, "--once", NULL };
@@ -109,7 +110,8 @@ static void last_words(int fd, char *err, size_t err_size)
     snprintf(err, err_size, "%s", *line ? line : "the daemon ended at once and did not say why");
 }
 
-/* Has the started process ended? ECHILD, where the program reaps all children itself, leaves its status unknown: 0. */
+/* Has the started process ended? ECHILD, where the program reaps all children itself, leaves its status
+ * unknown: 0. */
 static bool ended(struct start *s, int *ret_status)
 {
     pid_t r;

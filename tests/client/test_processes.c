@@ -163,8 +163,8 @@ Test(processes, a_claim_ends_with_its_process_although_a_child_lives)
 
 /* ---- forks in the middle of everything ---- */
 
-/* The allocator of AddressSanitizer does not care for fork(): a child of a program with threads may wait for its locks for
- * ever. */
+/* The allocator of AddressSanitizer does not care for fork(): a child of a program with threads may wait for
+ * its locks for ever. */
 #if defined __has_feature
 #if __has_feature(address_sanitizer)
 #define ALLOCATOR_HANGS true

@@ -7,7 +7,8 @@
 #include "client/admin.h"
 #include "client/client.h"
 
-/* A store root of its own and clients on it, for tests with a real daemon. Everything that fails is a failed assertion. */
+/* A store root of its own and clients on it, for tests with a real daemon. Everything that fails is a failed
+ * assertion. */
 
 #define WORLD_SIDE 32u /* samples are uint8, WORLD_SIDE x WORLD_SIDE x 3, all of one value */
 #define WORLD_BYTES (WORLD_SIDE * WORLD_SIDE * 3)
