@@ -9,8 +9,8 @@
 
 #define PIXEL_ALIGN 64u
 
-/* Waiting for room in the arena while the caller waits for pixels: at most so long for one sample, and so long altogether plus a
- * share of the loader's age. */
+/* Waiting for room in the arena while the caller waits for pixels: at most so long for one sample, and so long
+ * altogether plus a share of the loader's age. */
 #define ARENA_STEP_MS 5u
 #define ARENA_WAIT_NS ((uint64_t)1000000000u)
 #define ARENA_TOTAL_NS ((uint64_t)5 * 1000000000u)
@@ -85,8 +85,8 @@ static bool caller_is_served(const struct mscache_loader *l)
     return l->head < l->run.batches && s->done == s->want;
 }
 
-/* Wait a moment for room in the arena. What this costs a caller that waits for pixels is limited, because a slow disk must not slow
- * the job down: false, when that is used up. */
+/* Wait a moment for room in the arena. What this costs a caller that waits for pixels is limited, because a slow disk
+ * must not slow the job down: false, when that is used up. */
 static bool wait_arena(struct mscache_loader *l, uint64_t since)
 {
     uint64_t clock = stats_now(), elapsed = clock - l->opened_at;
@@ -126,7 +126,7 @@ static bool move_to_arena(struct worker *w, struct decoded *d, size_t bytes)
     return true;
 }
 
-/* Store what is ours to store and found no room in the arena while it was decoded. The caller has its pixels already. */
+/* Store what is ours to store and found no room in the arena while it was decoded. The caller has its pixels. */
 static void put_later(struct worker *w, const struct ticket *t, struct decoded *d)
 {
     size_t bytes = d->image.stride * (size_t)d->image.height;

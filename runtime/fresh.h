@@ -10,8 +10,8 @@ enum claim {
     CLAIM_LATE, /* offer it, in case that nobody has stored it yet */
 };
 
-/* Read and decode one sample, bring it into its slot (workers_finish), and settle the claim: stored, found broken, or given
- * back. */
+/* Read and decode one sample, bring it into its slot (workers_finish), and settle the claim: stored, found broken, or
+ * given back. */
 void fresh_load(struct worker *w, const struct ticket *t, enum claim claim);
 
 #endif

@@ -21,7 +21,7 @@ static bool is_pixels(const struct client_record *r)
            (uint64_t)r->shape[0] * r->shape[1] == r->length / r->shape[2];
 }
 
-/* Serve a sample whose record is known. Errors, with the sample not served: MSCACHE_ENOENT, MSCACHE_EDAMAGED, MSCACHE_EIO. */
+/* Serve a sample whose record is known. On an error it is not served: MSCACHE_ENOENT, MSCACHE_EDAMAGED, MSCACHE_EIO. */
 static int load_record(struct worker *w, const struct ticket *t, struct known known)
 {
     struct mscache_loader *l = w->loader;

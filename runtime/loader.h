@@ -16,8 +16,8 @@
 
 /* The inside of a loader, shared by the files of this folder.
  *
- * A run is what is left of one epoch for this shard: tickets 0 ... samples-1, handed to the workers in order and delivered
- * in order. The window holds the slots of batches head ... head+prefetch-1; batch b is in window[b % prefetch].
+ * A run is what is left of one epoch for this shard: tickets 0 ... samples-1, handed to the workers in order and
+ * delivered in order. The window holds the slots of batches head ... head+prefetch-1; batch b is in window[b % prefetch].
  * A ticket whose sample another job decodes is parked; the client's thread puts it on the ready list. */
 
 #define LOADER_ERROR SLOT_TEXT

@@ -136,7 +136,8 @@ static int next_batch(struct mscache_loader *l, struct slot **ret)
             *ret = s;
             return 0;
         }
-        memcpy(l->error, s->text, sizeof s->text);
+        if (r)
+            memcpy(l->error, s->text, sizeof s->text);
         ring_give(s);
         if (r)
             return r;

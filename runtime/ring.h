@@ -60,8 +60,8 @@ void ring_give(struct slot *s);
 /* Prepare for a batch of `want` samples; the slot keeps its memory. */
 void slot_begin(struct slot *s, uint32_t want);
 
-/* Where sample i of the batch goes; the first caller decides what a batch looks like and makes the memory, others wait for
- * that. MSCACHE_ESHAPE: another shape than the first one's; MSCACHE_ENOMEM. */
+/* Where sample i of the batch goes; the first caller decides what a batch looks like and makes the memory, others wait
+ * for that. MSCACHE_ESHAPE: another shape than the first one's; MSCACHE_ENOMEM. */
 int slot_place(struct slot *s, uint32_t i, const struct plan_shape *shape, void **ret);
 
 #endif

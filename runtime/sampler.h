@@ -21,7 +21,7 @@ void order_init(struct order *o, uint64_t n, uint64_t seed, uint64_t epoch, bool
 /* The sample at a position, position < n. */
 uint64_t order_at(const struct order *o, uint64_t position);
 
-/* How many of the positions base ... n-1 belong to shard i of num_shards: it has base + i, base + i + num_shards, ... */
+/* How many of the positions base ... n-1 belong to a shard: it has base + shard, base + shard + num_shards, ... */
 uint64_t shard_count(uint64_t n, uint64_t base, uint32_t shard, uint32_t num_shards);
 
 /* Position (over all shards) after each shard has taken `taken` samples from base on: where to resume. */

@@ -138,7 +138,7 @@ static const struct rule {
     { nothing_loaded, "nothing was loaded yet" },
     { caller_is_slower, "loading is fast enough, nothing to change" },
     { others_decode, "most of the wait is for samples that other jobs decode: it ends when the cache is filled" },
-    { source_is_slow, "reading the image files takes longest: the storage of %s is slow; fill the cache with mscache warm" },
+    { source_is_slow, "reading the image files takes longest: the storage of %s is slow, fill the cache first" },
     { decodes_without_cache, "decoding takes longest: give a dataset name to cache it, or more threads" },
     { decodes_without_daemon, "decoding takes longest because no daemon answers: see mscache ping" },
     { decodes_what_is_refused, "decoding takes longest because the budget is used up: raise it, or mscache clean others" },

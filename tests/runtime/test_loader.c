@@ -285,6 +285,7 @@ Test(loader, a_broken_file_is_left_out_where_that_is_wanted)
     for (int i = 0; i < 2; i++) {
         cr_assert_eq(mscache_loader_next(l, &b), 0, "a batch of nothing is no batch");
         cr_assert_eq(b->ids[0], 2 * i);
+        cr_assert_str_eq(mscache_loader_error(l), "");
         mscache_batch_release(b);
     }
     cr_assert_eq(mscache_loader_next(l, &b), MSCACHE_END);
