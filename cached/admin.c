@@ -288,7 +288,8 @@ static bool may_scan(struct session *s, uint32_t tag)
 {
     if (!s->server->scanning)
         return true;
-    session_send_error(s, tag, MSCACHE_EBUSY, "another verify or repair is under way: try again when it has ended");
+    session_send_error(s, tag, MSCACHE_EBUSY,
+                       "another verify or repair is under way: try again when it has ended");
     return false;
 }
 

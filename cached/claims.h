@@ -51,18 +51,20 @@ bool claims_owned(const struct claims *c, const struct claim_owner *o, uint64_t 
 bool claims_wait(struct claims *c, uint64_t cache, struct key key, struct claim_waiter *w);
 void claims_unwait(struct claim_waiter *w); /* waiting or not */
 
-/* o's claim is on its way to the disk: from now on its outcome decides, even if o is gone. Harmless without a claim. */
+/* o's claim is on its way to the disk: from now on its outcome decides, even if o is gone. Harmless without a
+ * claim. */
 void claims_storing(struct claims *c, const struct claim_owner *o, uint64_t cache, struct key key);
 
 /* The sample is there (HIT or BAD), whoever stored it: all who wait are told, and look-ups under way will be. */
 void claims_settle(struct claims *c, uint64_t cache, struct key key, const struct store_found *outcome);
 
-/* Storing it failed. If the claim was o's (also if o dropped it meanwhile), it ends: when `again`, as abandoned, else those who
- * wait get MISS with the reason. */
+/* Storing it failed. If the claim was o's (also if o dropped it meanwhile), it ends: when `again`, as
+ * abandoned, else those who wait get MISS with the reason. */
 void claims_fail(struct claims *c, const struct claim_owner *o, uint64_t cache, struct key key,
                  enum wire_reason reason, bool again);
 
-/* o gives its claim up: the first waiter that may claim gets it, else all who wait get ABSENT. False if it was not o's. */
+/* o gives its claim up: the first waiter that may claim gets it, else all who wait get ABSENT. False if it was
+ * not o's. */
 bool claims_abandon(struct claims *c, struct claim_owner *o, uint64_t cache, struct key key);
 
 /* o ends: all its claims are given up, but for those that are being stored. */

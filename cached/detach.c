@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -65,14 +66,12 @@ static void reset_limits(void)
 
 static void reset_files(int keep)
 {
-    int null = open("/dev/null", O_RDWR);
+    int null = open("/dev/null", O_RDWR), early = memfd_create("mscached-log", 0);
 
     if (null >= 0) {
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
-        dup2(null, STDERR_FILENO);
-        if (null > STDERR_FILENO)
-            close(null);
+        dup2(early >= 0 ? early : null, STDERR_FILENO); /* until there is a log file */
     }
     if (keep > 3)
         close_range(3, (unsigned)keep - 1, 0);
@@ -123,6 +122,17 @@ void detach_report(int pipe, int code, const char *text)
     close(pipe);
 }
 
+/* What was logged before there was the file. */
+static void copy_early_lines(int fd)
+{
+    char bytes[4096];
+    off_t pos = 0;
+    ssize_t n;
+
+    while ((n = pread(STDERR_FILENO, bytes, sizeof bytes, pos)) > 0 && write(fd, bytes, (size_t)n) == n)
+        pos += n;
+}
+
 int detach_log(int root_fd, const char *name)
 {
     struct stat st;
@@ -135,6 +145,7 @@ int detach_log(int root_fd, const char *name)
     fd = openat(root_fd, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return error_from_errno(errno);
+    copy_early_lines(fd);
     dup2(fd, STDOUT_FILENO);
     dup2(fd, STDERR_FILENO);
     close(fd);

@@ -3,8 +3,8 @@
 
 #include "cached/session.h"
 
-/* Tell the store, on another thread, that a session's caches, segments and listings are no longer in use; takes them out of the
- * session. */
+/* Tell the store, on another thread, that a session's caches, segments and listings are no longer in use;
+ * takes them out of the session. */
 void farewell_start(struct session *s);
 
 #endif

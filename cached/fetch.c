@@ -46,9 +46,10 @@ static void fetch_free(struct fetch *f)
 /* A frame holds any number of keys' answers if the texts of broken samples share what room there is. */
 static size_t text_room(uint32_t n)
 {
-    size_t each = (WIRE_FRAME_MAX - WIRE_HEAD_SIZE - 4) / (n ? n : 1);
+    size_t each = (WIRE_FRAME_MAX - WIRE_HEAD_SIZE - 4) / (n ? n : 1) - 16;
+    size_t most = sizeof(((struct store_found *)0)->text);
 
-    return each > 16 + sizeof(((struct store_found *)0)->text) ? sizeof(((struct store_found *)0)->text) : each - 16;
+    return each < most ? each : most;
 }
 
 static void answer(struct fetch *f)
@@ -130,7 +131,8 @@ static bool start_waiting(struct fetch *f)
         struct slot *slot = &f->slots[i];
 
         slot->fetch = f;
-        slot->waiter = (struct claim_waiter){ .owner = &s->claims, .may_claim = i < f->claimable, .done = on_outcome };
+        slot->waiter = (struct claim_waiter){ .owner = &s->claims, .may_claim = i < f->claimable,
+                                              .done = on_outcome };
         list_init(&slot->waiter.link);
         if (f->found[i].state == WIRE_PENDING)
             claims_wait(s->server->claims, f->cache, f->keys[i], &slot->waiter);

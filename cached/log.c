@@ -34,7 +34,8 @@ void log_say(const struct log *l, int level, const char *format, ...)
     va_end(ap);
     n = m < 0 ? n : n + (size_t)m < sizeof line - 1 ? n + (size_t)m : sizeof line - 2;
     line[n++] = '\n';
-    /* One write for a line: lines of several threads do not mix. Where it cannot be written there is nobody to tell. */
+    /* One write for a line: lines of several threads do not mix. Where it cannot be written there is nobody to
+     * tell. */
     if (write(STDERR_FILENO, line, n) < 0)
         return;
 }

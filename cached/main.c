@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cached/detach.h"
 #include "cached/options.h"
@@ -14,8 +15,8 @@
 struct arguments {
     int argc;
     char **argv;
+    char dir[PATH_MAX]; /* where the daemon was started: relative paths are of it */
     struct log *log;
-
 };
 
 static int reload(void *arg, struct settings *ret)
@@ -23,7 +24,7 @@ static int reload(void *arg, struct settings *ret)
     struct arguments *a = arg;
     struct options o;
     char err[PATH_MAX + 512];
-    int r = options_read(&o, a->argc, a->argv, err, sizeof err);
+    int r = options_read(&o, a->argc, a->argv, a->dir, err, sizeof err);
 
     if (r < 0)
         log_say(a->log, LOG_LEVEL_ERROR, "settings are kept: %s", err);
@@ -59,7 +60,10 @@ static int serve(const struct options *o, struct arguments *a, int pipe)
     struct store *store;
     char err[PATH_MAX + 512] = "";
     char threads[8];
-    int r = open_store(o, a->log, &store, err, sizeof err);
+    int r;
+
+    a->log->stamp = pipe >= 0;
+    r = open_store(o, a->log, &store, err, sizeof err);
 
     if (r < 0)
         return report(pipe, r == MSCACHE_ELOCKED && o->once ? 0 : 1, r == MSCACHE_ELOCKED && o->once ? NULL : err);
@@ -77,7 +81,6 @@ static int serve(const struct options *o, struct arguments *a, int pipe)
     }
     server.reload = reload;
     server.reload_arg = a;
-    a->log->stamp = pipe >= 0;
     log_say(a->log, LOG_LEVEL_INFO, SERVER_PROGRAM " serves %s", o->settings.root);
     if (pipe >= 0)
         report(pipe, 0, NULL);
@@ -91,12 +94,15 @@ static int serve(const struct options *o, struct arguments *a, int pipe)
 int main(int argc, char **argv)
 {
     static struct options o;
+    static struct arguments a;
     struct log log = { .level = LOG_LEVEL_INFO };
-    struct arguments a = { .argc = argc, .argv = argv, .log = &log };
     char err[PATH_MAX + 512];
     int pipe = -1;
 
-    if (options_read(&o, argc, argv, err, sizeof err) < 0) {
+    a = (struct arguments){ .argc = argc, .argv = argv, .dir = "/", .log = &log };
+    if (!getcwd(a.dir, sizeof a.dir))
+        strcpy(a.dir, "/"); /* removed, or out of sight: only absolute paths make sense */
+    if (options_read(&o, argc, argv, a.dir, err, sizeof err) < 0) {
         fprintf(stderr, "mscached: %s\n", err);
         return 2;
     }

@@ -24,8 +24,8 @@ const size_t options_count = sizeof options_table / sizeof *options_table;
 
 enum { OPTION_CONFIG, OPTION_FOREGROUND, OPTION_ONCE, OPTION_CHECK, OPTION_HELP, OPTION_VERSION };
 
-/* The tables as getopt_long wants them; settings have the values after options_count. Settings of two words are known
- * with '-', too. */
+/* The tables as getopt_long wants them; settings have the values after options_count. Settings of two words
+ * are known with '-', too. */
 struct long_options {
     struct option *rows;
     char (*dashed)[32];
@@ -62,47 +62,45 @@ static int long_options_new(struct long_options *ret)
     return 0;
 }
 
-static int absolute(const char *path, char *buf, size_t size)
+static int absolute(const char *dir, const char *path, char *buf, size_t size)
 {
-    char dir[PATH_MAX];
-    int n;
+    int n = *path == '/' ? snprintf(buf, size, "%s", path) : snprintf(buf, size, "%s/%s", dir, path);
 
-    if (*path == '/')
-        n = snprintf(buf, size, "%s", path);
-    else if (getcwd(dir, sizeof dir))
-        n = snprintf(buf, size, "%s/%s", dir, path);
-    else
-        return MSCACHE_ESYSTEM;
     return n < 0 || (size_t)n >= size ? MSCACHE_ERANGE : 0;
 }
 
-static int set(struct options *o, const struct setting *s, const char *value, char *err, size_t err_size)
+static int set(struct options *o, const struct setting *s, const char *dir, const char *value, char *err,
+               size_t err_size)
 {
     char path[PATH_MAX];
 
     if (s->type != SETTING_PATH || !*value)
         return settings_set(&o->settings, s->name, value, err, err_size);
-    if (absolute(value, path, sizeof path) < 0) {
+    if (absolute(dir, value, path, sizeof path) < 0) {
         snprintf(err, err_size, "--%s %s: the path is too long", s->name, value);
         return MSCACHE_EINVAL;
     }
     return settings_set(&o->settings, s->name, path, err, err_size);
 }
 
-static int apply(struct options *o, int option, const char *value, char *err, size_t err_size)
+static int apply(struct options *o, int option, const char *dir, const char *value, char *err, size_t err_size)
 {
     switch (option) {
-    case OPTION_CONFIG: o->config = value; return 0;
+    case OPTION_CONFIG:
+        if (absolute(dir, value, o->config, sizeof o->config) == 0)
+            return 0;
+        snprintf(err, err_size, "--config %s: the path is too long", value);
+        return MSCACHE_EINVAL;
     case OPTION_FOREGROUND: o->foreground = true; return 0;
     case OPTION_ONCE: o->once = true; return 0;
     case OPTION_CHECK: o->check_config = true; return 0;
     case OPTION_HELP: o->help = true; return 0;
     case OPTION_VERSION: o->version = true; return 0;
-    default: return set(o, &settings_table[(size_t)option - options_count], value, err, err_size);
+    default: return set(o, &settings_table[(size_t)option - options_count], dir, value, err, err_size);
     }
 }
 
-static int parse(struct options *o, int argc, char *const *argv, char *err, size_t err_size)
+static int parse(struct options *o, int argc, char *const *argv, const char *dir, char *err, size_t err_size)
 {
     struct long_options l;
     int option, r = long_options_new(&l);
@@ -121,7 +119,7 @@ static int parse(struct options *o, int argc, char *const *argv, char *err, size
                                                   : "unknown option %s (mscached --help lists them)", given);
             r = MSCACHE_EINVAL;
         } else {
-            r = apply(o, option, optarg, err, err_size);
+            r = apply(o, option, dir, optarg, err, err_size);
         }
     }
     if (r == 0 && optind < argc) {
@@ -133,40 +131,40 @@ static int parse(struct options *o, int argc, char *const *argv, char *err, size
 }
 
 /* The service's root for who runs the service, else the user's own. */
-static int default_root(const struct options *o, char *buf, size_t size)
+static int default_root(const struct options *o, const char *dir, char *buf, size_t size)
 {
     const char *path = getenv("MSCACHE_PATH");
     const struct passwd *pw;
 
     if (path && *path)
-        return absolute(path, buf, size);
-    pw = o->config ? getpwuid(geteuid()) : NULL;
-    if (o->config && (geteuid() == 0 || (pw && strcmp(pw->pw_name, SERVICE_USER) == 0))) {
+        return absolute(dir, path, buf, size);
+    pw = o->config[0] ? getpwuid(geteuid()) : NULL;
+    if (o->config[0] && (geteuid() == 0 || (pw && strcmp(pw->pw_name, SERVICE_USER) == 0))) {
         snprintf(buf, size, "%s", SYSTEM_ROOT);
         return 0;
     }
     return paths_user_root(buf, size);
 }
 
-int options_read(struct options *o, int argc, char *const *argv, char *err, size_t err_size)
+int options_read(struct options *o, int argc, char *const *argv, const char *dir, char *err, size_t err_size)
 {
     const char *log = getenv("MSCACHE_LOG");
     int r;
 
     *o = (struct options){ 0 };
     settings_init(&o->settings);
-    r = parse(o, argc, argv, err, err_size);
+    r = parse(o, argc, argv, dir, err, err_size);
     if (r < 0 || o->help || o->version)
         return r;
     settings_init(&o->settings);
-    if (o->config)
+    if (o->config[0])
         r = settings_read(&o->settings, o->config, err, err_size);
     if (r == 0 && log && *log)
         r = settings_set(&o->settings, "log", log, err, err_size);
     if (r == 0)
-        r = parse(o, argc, argv, err, err_size);
+        r = parse(o, argc, argv, dir, err, err_size);
     if (r == 0 && !o->settings.root[0]) {
-        r = default_root(o, o->settings.root, sizeof o->settings.root);
+        r = default_root(o, dir, o->settings.root, sizeof o->settings.root);
         if (r < 0)
             snprintf(err, err_size, "the default root: %s: give one with --root DIR", mscache_strerror(r));
     }
@@ -191,7 +189,8 @@ void options_help(FILE *out)
         [SETTING_BOOL] = "yes|no", [SETTING_WORD] = "WORD", [SETTING_PATH] = "PATH",
     };
 
-    fprintf(out, "Usage: mscached [OPTION]...\nKeep the decoded samples of image datasets for the jobs of this host.\n\n");
+    fprintf(out, "Usage: mscached [OPTION]...\n"
+                 "Keep the decoded samples of image datasets for the jobs of this host.\n\n");
     for (size_t i = 0; i < options_count; i++)
         help_row(out, options_table[i].name, options_table[i].value, options_table[i].help, NULL);
     fprintf(out, "\nSettings, on the command line or in the configuration file:\n");

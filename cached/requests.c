@@ -20,6 +20,7 @@ static int hello_request(struct session *s, uint32_t tag, struct cursor *body)
 {
     struct frame *f;
     struct wire_hello m;
+    char program[64];
     unsigned version;
 
     if (get_hello(body, &m) < 0 || m.version_min > m.version_max)
@@ -33,7 +34,8 @@ static int hello_request(struct session *s, uint32_t tag, struct cursor *body)
         session_refuse(s, tag, MSCACHE_EVERSION, text);
         return 0;
     }
-    snprintf(s->program, sizeof s->program, "%.*s", (int)m.program.n, m.program.s);
+    snprintf(program, sizeof program, "%.*s", (int)m.program.n, m.program.s);
+    paths_escape(program, s->program, sizeof s->program); /* it goes to the log */
     s->version = (uint16_t)version;
     log_say(s->server->log, LOG_LEVEL_DEBUG, "client %llu: pid %ld, uid %lu", (unsigned long long)s->number,
             (long)s->peer.pid, (unsigned long)s->peer.uid);

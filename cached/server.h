@@ -15,7 +15,8 @@
 
 #define SERVER_PROGRAM "mscached " PACKAGE_VERSION
 
-/* The daemon at work. Everything here belongs to the loop's thread; jobs (cached/job.h) use the store on others. */
+/* The daemon at work. Everything here belongs to the loop's thread; jobs (cached/job.h) use the store on
+ * others. */
 struct server {
     struct settings settings;
     struct log *log;
@@ -54,8 +55,8 @@ struct server {
 int server_init(struct server *s, const struct settings *settings, struct store *store, struct log *log, bool once,
                 char *err, size_t err_size);
 
-/* Serve until stopped, or idle with `once`. The connections of the last clients stay open until the process ends, so that
- * who waits for the end sees it when the store is closed. */
+/* Serve until stopped, or idle with `once`. The connections of the last clients stay open until the process
+ * ends, so that who waits for the end sees it when the store is closed. */
 void server_run(struct server *s);
 void server_done(struct server *s);
 

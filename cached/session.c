@@ -157,7 +157,8 @@ static void on_poll(uv_poll_t *h, int status, int events)
     watch(s);
 }
 
-/* The peer's process has ended, though perhaps a child of it keeps the socket open. What it sent is still taken. */
+/* The peer's process has ended, though perhaps a child of it keeps the socket open. What it sent is still
+ * taken. */
 static void on_death(uv_poll_t *h, int status, int events)
 {
     struct session *s = h->data;

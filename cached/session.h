@@ -10,7 +10,8 @@
 #include "cached/peer.h"
 #include "cached/segset.h"
 
-/* One connection. It closes when the peer does, when the peer's process dies, breaks the protocol or stops reading. */
+/* One connection. It closes when the peer does, when the peer's process dies, breaks the protocol or stops
+ * reading. */
 struct session {
     struct list link; /* of the server */
     struct server *server;
@@ -43,7 +44,8 @@ struct session {
     size_t n_caches, caches_room;
 };
 
-/* Serve the connection fd, which becomes the session's (also when an error is returned). MSCACHE_ENOMEM, MSCACHE_ESYSTEM. */
+/* Serve the connection fd, which becomes the session's (also when an error is returned). MSCACHE_ENOMEM,
+ * MSCACHE_ESYSTEM. */
 int session_new(struct server *server, int fd);
 
 /* Stop all that the session does; it is freed when the last job has let go of it. */
@@ -66,8 +68,8 @@ void session_refuse(struct session *s, uint32_t tag, int code, const char *text)
 /* Close as soon as the loop gets to it. */
 void session_fail(struct session *s);
 
-/* Make sure that the client has the segment, before a location in it is sent. MSCACHE_ENOENT: it is retired, the sample is not
- * there; other errors: it cannot be given now. */
+/* Make sure that the client has the segment, before a location in it is sent. MSCACHE_ENOENT: it is retired,
+ * the sample is not there; other errors: it cannot be given now. */
 int session_give_segment(struct session *s, uint32_t segment);
 
 /* Caches that are open. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The daemon's settings, from one table: it is walked by the reader of the configuration file (`key = value`, # starts a
- * comment), by the command line (`--key value`), by --help and by the tests. */
+/* The daemon's settings, from one table: it is walked by the reader of the configuration file (`key = value`,
+ * # starts a comment), by the command line (`--key value`), by --help and by the tests. */
 struct settings {
     char root[PATH_MAX], socket[PATH_MAX]; /* empty: not said */
     uint64_t budget, dataset_budget, reserve; /* bytes */
@@ -45,11 +45,12 @@ void settings_init(struct settings *c);
 /* NULL when no setting has the name; '-' and '_' are the same. */
 const struct setting *settings_find(const char *name);
 
-/* Set one value from its text. MSCACHE_EINVAL with a sentence in err, which names the setting and what it takes. */
+/* Set one value from its text. MSCACHE_EINVAL with a sentence in err, which names the setting and what it
+ * takes. */
 int settings_set(struct settings *c, const char *name, const char *value, char *err, size_t err_size);
 
-/* Read a file over what is set. MSCACHE_EINVAL or the error of opening, with file and line in err; c may then be half
- * changed. */
+/* Read a file over what is set. MSCACHE_EINVAL or the error of opening, with file and line in err; c may then
+ * be half changed. */
 int settings_read(struct settings *c, const char *path, char *err, size_t err_size);
 
 #endif

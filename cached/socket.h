@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* Listen on ROOT_SOCKET in the directory root_fd, which only its user may connect to. Replaces what an earlier daemon left: the caller holds the
- * store's lock. */
+/* Listen on ROOT_SOCKET in the directory root_fd, which only its user may connect to. Replaces what an earlier
+ * daemon left: the caller holds the store's lock. */
 int socket_listen_private(int root_fd, int *ret_fd, char *err, size_t err_size);
 
 /* Listen on a path that all users may connect to. MSCACHE_ELOCKED when a daemon answers there. */

@@ -10,8 +10,8 @@ struct cursor;
 struct server;
 struct session;
 
-/* Samples that wait to be stored. One group at a time goes to the store; what comes meanwhile makes up the next group, so
- * groups grow with the load. */
+/* Samples that wait to be stored. One group at a time goes to the store; what comes meanwhile makes up the
+ * next group, so groups grow with the load. */
 struct writer {
     struct list queue;
     uint64_t bytes; /* payload in the queue and under way */

@@ -28,7 +28,8 @@
     XX(OPENED, 4)   /* < struct wire_opened; 1 fd on the first OPENED of a connection: the arena */    \
     XX(LIVE, 5)     /* > struct wire_live, in as many frames as needed; OK after each */               \
     XX(FETCH, 6)    /* > struct wire_fetch; FOUND */                                                   \
-    XX(WAIT, 7)     /* > struct wire_fetch; FOUND once no key is PENDING, or timeout_ms has passed */  \
+    XX(WAIT, 7)     /* > struct wire_fetch; FOUND once no key is PENDING, or one is CLAIM (who holds */ \
+                    /* a claim must not wait), or timeout_ms has passed */                             \
     XX(FOUND, 8)    /* < u32 n, then n times struct wire_found, in the order of the keys */            \
     XX(PUT, 9)      /* > struct wire_put; STORED */                                                    \
     XX(PUT_BAD, 10) /* > struct wire_bad; STORED */                                                    \

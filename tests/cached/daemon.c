@@ -418,7 +418,8 @@ bool holds(struct connection *c, struct location l, uint64_t cache, uint32_t n)
     return same;
 }
 
-struct wire_end admin(struct connection *c, unsigned type, const struct wire_filter *filter, struct wire_row *ret_row)
+struct wire_end admin(struct connection *c, unsigned type, const struct wire_filter *filter,
+                      struct wire_row *ret_row)
 {
     unsigned char bytes[1024];
     struct cursor body = cursor_over(bytes, sizeof bytes);

@@ -6,7 +6,8 @@
 
 #include "common/wire.h"
 
-/* A real mscached on a root of its own, and a client that speaks the protocol byte by byte. What goes wrong fails the test. */
+/* A real mscached on a root of its own, and a client that speaks the protocol byte by byte. What goes wrong
+ * fails the test. */
 struct daemon {
     char dir[64], root[128]; /* root is dir/root */
     pid_t pid;
@@ -72,8 +73,10 @@ struct wire_stored put(struct connection *c, uint64_t cache, uint32_t n, uint32_
 /* Is the record at the location that of sample n? */
 bool holds(struct connection *c, struct location l, uint64_t cache, uint32_t n);
 
-/* LIST, CLEAN or VERIFY: the END (texts inside c->frame); the last ROW in *ret_row, without its texts, if not NULL. */
-struct wire_end admin(struct connection *c, unsigned type, const struct wire_filter *filter, struct wire_row *ret_row);
+/* LIST, CLEAN or VERIFY: the END (texts inside c->frame); the last ROW in *ret_row, without its texts, if not
+ * NULL. */
+struct wire_end admin(struct connection *c, unsigned type, const struct wire_filter *filter,
+                      struct wire_row *ret_row);
 
 #define SAY(c, name, ...)                                              \
     do {                                                               \

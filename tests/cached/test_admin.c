@@ -165,7 +165,8 @@ Test(admin, verify_finds_and_forgets_a_damaged_record)
     cr_expect(eq(u64, end.bytes, 2));
     cr_expect(eq(u64, row.damaged, 0));
     snprintf(command, sizeof command,
-             "for f in $(find %s/segments -type f -size +1k); do printf X | dd of=$f bs=1 seek=%u conv=notrunc 2>/dev/null; done",
+             "for f in $(find %s/segments -type f -size +1k); do"
+             " printf X | dd of=$f bs=1 seek=%u conv=notrunc 2>/dev/null; done",
              d.root, stored.location.offset * 64 + 64 + 500);
     cr_assert(eq(int, system(command), 0));
     end = admin(c, WIRE_VERIFY, &everything, &row);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cached/arena.h"
-#include "cached/segset.h"
 #include "common/record.h"
 
 Test(arena, what_the_client_writes_is_seen_and_sizes_are_sealed)
@@ -61,21 +60,4 @@ Test(arena, a_reference_keeps_it_mapped)
     arena_unref(a);
     cr_expect(eq(chr, *(const char *)arena_at(a, 0, 1), 'x'));
     arena_unref(a);
-}
-
-Test(segset, members_are_found_in_any_order_of_arrival)
-{
-    struct segset s = { 0 };
-
-    for (uint32_t i = 0; i < 1000; i++)
-        cr_assert(eq(int, segset_add(&s, i * 7919 % 1009 + 1), 0));
-    for (uint32_t i = 0; i < 1000; i++)
-        cr_assert(segset_find(&s, i * 7919 % 1009 + 1) != NULL);
-    for (uint32_t i = 0; i < 1000; i += 2)
-        cr_assert(segset_remove(&s, i * 7919 % 1009 + 1));
-    for (uint32_t i = 0; i < 1000; i++)
-        cr_assert(eq(int, segset_find(&s, i * 7919 % 1009 + 1) != NULL, (int)(i % 2)));
-    cr_expect(not(segset_remove(&s, 5000)));
-    cr_expect(eq(sz, s.n, 500));
-    segset_done(&s);
 }

@@ -203,6 +203,8 @@ Test(life, a_detached_daemon_has_nothing_of_its_starters)
         target[n] = '\0';
         cr_expect(strstr(target, fd ? "mscached.log" : "/dev/null") != NULL, "fd %d is %s", fd, target);
     }
+    snprintf(path, sizeof path, "! ls -l /proc/%u/fd | grep -q ' %d -> /dev/null'", ping(c).pid, leaked);
+    cr_expect(eq(int, system(path), 0), "a descriptor of the starter is open");
     say(c, WIRE_STOP, NULL, 0);
     cr_expect(hung_up(c));
     hang_up(c);

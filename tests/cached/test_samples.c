@@ -205,7 +205,8 @@ Test(samples, a_broken_file_is_remembered_with_its_error)
     fetch(a, cache, 1, 1);
     cr_expect(eq(u8, fetch(b, cache, 1, 0).state, WIRE_PENDING));
     send_wait(b, cache, 1, 1, 60000);
-    SAY(a, PUT_BAD, put_bad, (&(struct wire_bad){ cache, sample(1), MSCACHE_ETRUNCATED, 5, text_of("ends at byte 9") }));
+    SAY(a, PUT_BAD, put_bad, (&(struct wire_bad){ cache, sample(1), MSCACHE_ETRUNCATED, 5,
+                                                    text_of("ends at byte 9") }));
     cr_expect(eq(u8, hear_stored(a).result, REASON_STORED));
     found = hear_found(b);
     cr_expect(eq(u8, found.state, WIRE_BAD));
