@@ -295,16 +295,20 @@ int session_give_segment(struct session *s, uint32_t segment)
 
     if (e)
         return e->retiring ? MSCACHE_ENOENT : 0;
+    /* Held first: a segment that is retired in between must count until this client has let go of it. */
+    store_segment_hold(s->server->store, segment);
     r = store_segment_fd(s->server->store, segment, &fd);
-    if (r < 0)
+    if (r < 0) {
+        store_segment_release(s->server->store, segment);
         return r;
+    }
     f = frame_new(WIRE_SEGMENT, 0, sizeof segment);
     if (!f || segset_add(&s->segments, segment) < 0) {
+        store_segment_release(s->server->store, segment);
         close(fd);
         frame_free(f);
         return MSCACHE_ENOMEM;
     }
-    store_segment_hold(s->server->store, segment);
     put_u32(&f->body, segment);
     f->fd = fd;
     session_send(s, &f);

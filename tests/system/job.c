@@ -145,16 +145,16 @@ static void print_epoch(int epoch, struct key hash, const mscache_stats *a, cons
     fflush(stdout);
 }
 
-/* 0, or the first error. */
-static int run_epoch(struct job *j, mscache *m, mscache_loader *l, int epoch)
+/* 0, or the first error. *before is what was counted up to the epoch, then up to its end: the first one's work begins before its
+ * first batch is asked for. */
+static int run_epoch(struct job *j, mscache *m, mscache_loader *l, int epoch, mscache_stats *before)
 {
-    mscache_stats before = { .size = sizeof before }, after = { .size = sizeof after };
+    mscache_stats after = { .size = sizeof after };
     uint64_t messages = mscache_messages(m), batches = 0;
     struct key_stream *hash = key_start();
     mscache_batch *b;
     int rc;
 
-    mscache_loader_stats(l, &before);
     while ((rc = mscache_loader_next(l, &b)) == 0) {
         key_add(hash, b->data, batch_bytes(b));
         key_add(hash, b->labels, (size_t)b->size * sizeof *b->labels);
@@ -166,7 +166,8 @@ static int run_epoch(struct job *j, mscache *m, mscache_loader *l, int epoch)
             usleep(j->pause_us);
     }
     mscache_loader_stats(l, &after);
-    print_epoch(epoch, key_end(hash), &before, &after, mscache_messages(m) - messages, batches);
+    print_epoch(epoch, key_end(hash), before, &after, mscache_messages(m) - messages, batches);
+    *before = after;
     if (rc != MSCACHE_END)
         fprintf(stderr, "%s\n", mscache_loader_error(l));
     return rc == MSCACHE_END ? 0 : rc;
@@ -175,6 +176,7 @@ static int run_epoch(struct job *j, mscache *m, mscache_loader *l, int epoch)
 int main(int argc, char **argv)
 {
     struct job j = { .epochs = 1 };
+    mscache_stats counted = { .size = sizeof counted };
     mscache_loader *l;
     mscache *m;
     char text[4096];
@@ -198,7 +200,7 @@ int main(int argc, char **argv)
     }
     run(j.after_open);
     for (int e = 0; e < j.epochs && rc == 0; e++)
-        rc = run_epoch(&j, m, l, e);
+        rc = run_epoch(&j, m, l, e, &counted);
     fprintf(stderr, "%s\n", mscache_loader_report(l, text, sizeof text));
     mscache_loader_close(l);
     mscache_close(m);
