@@ -170,8 +170,8 @@ static json_t *phase_json(const struct bench_result *r)
 
     say_real(o, "images_per_s", rate(r, r->epoch_s));
     say_real(o, "first_images_per_s", rate(r, r->first_s));
-    json_object_set_new(o, "cpu_s", json_real(r->cpu_s));
-    json_object_set_new(o, "epoch_s", json_real(r->epoch_s));
+    json_object_set_new(o, "cpu_s", json_real(round(r->cpu_s * 1e6) / 1e6));
+    json_object_set_new(o, "epoch_s", json_real(round(r->epoch_s * 1e6) / 1e6));
     say_number(o, "epochs", r->epochs);
     say_number(o, "samples", r->samples);
     say_number(o, "decodes", r->decodes);

@@ -50,7 +50,7 @@ check 'JSON has the bytes' grep -q '"bytes": [1-9]' "$dir/json"
 fill
 "$job" --dir "$dir/train" --pipeline 'decode | resize(64) | center_crop(56)' --dataset b --epochs 1000000 >/dev/null 2>&1 &
 user=$!
-started+=($user)
+started+=("$user")
 in_use() { [ "$(info sessions --dataset b)" = 1 ]; }
 check 'the job has the cache open' await in_use
 "$mscache" clean --dataset b >"$dir/out" 2>"$dir/err"
@@ -60,9 +60,9 @@ same 'in use: it stays' 3 "$(caches)"
 "$mscache" clean --dataset b --force >/dev/null
 same 'forced: exit code' 0 $?
 same 'forced: it is gone' 2 "$("$mscache" list --json | grep -c '"dataset": "a"')"
-check 'the job goes on' kill -0 $user
-kill $user
-await gone $user
+check 'the job goes on' kill -0 "$user"
+kill "$user"
+await gone "$user"
 
 # Stale entries only.
 victim=$(find "$dir/train" -type f | head -n 1)
