@@ -3,8 +3,8 @@
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-copies 20
-pipeline='decode | resize(600) | center_crop(224)' # dear to decode, cheap to store
+copies 12
+pipeline='decode | resize(1200) | center_crop(224)' # dear to decode, cheap to store
 
 pids=()
 for i in 1 2 3 4; do
