@@ -5,6 +5,18 @@
 
 /* What children of fork() may do. A child reports by its exit code; one that hangs is ended by its alarm. */
 
+/* A child of a program with busy threads may wait for ever for the locks of AddressSanitizer's allocator. */
+#if defined __SANITIZE_ADDRESS__
+#define ALLOCATOR_HANGS 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define ALLOCATOR_HANGS 1
+#endif
+#endif
+#ifndef ALLOCATOR_HANGS
+#define ALLOCATOR_HANGS 0
+#endif
+
 static int exit_code(pid_t pid)
 {
     int status;
@@ -47,10 +59,14 @@ Test(forked, an_inherited_loader_says_so_and_can_be_closed)
 Test(forked, a_child_of_a_busy_process_opens_a_loader_of_its_own)
 {
     mscache_loader_options o = photo_options(EVERY_OPERATOR);
-    mscache_loader *l = must_open(NULL, &o);
-    struct key want = hash_epoch(l);
+    mscache_loader *l;
     mscache_batch *b;
+    struct key want;
 
+    if (ALLOCATOR_HANGS)
+        cr_skip_test("not with AddressSanitizer");
+    l = must_open(NULL, &o);
+    want = hash_epoch(l);
     cr_assert_eq(mscache_loader_next(l, &b), 0);
     mscache_batch_release(b);
     for (int i = 0; i < 10; i++) {
