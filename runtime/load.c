@@ -137,14 +137,19 @@ static size_t question(struct mscache_loader *l, const struct ticket *t, uint64_
     return n;
 }
 
+static enum hint hint_of(uint8_t state)
+{
+    return state == WIRE_MISS ? HINT_MISSING : state == WIRE_PENDING ? HINT_PENDING : HINT_NONE;
+}
+
 static void note_answer(struct mscache_loader *l, const uint64_t *ids, const struct client_found *found, size_t n)
 {
     pthread_mutex_lock(&l->lock);
     for (size_t i = 0; i < n; i++) {
         if (found[i].state == WIRE_HIT)
             locations_set(l->locations, ids[i], found[i].location);
-        else if (found[i].state == WIRE_MISS && i > 0)
-            locations_missing(l->locations, ids[i]);
+        else if (i > 0) /* the first one is dealt with now */
+            locations_hint(l->locations, ids[i], hint_of(found[i].state));
     }
     pthread_mutex_unlock(&l->lock);
 }
@@ -229,7 +234,7 @@ static bool serve_known(struct worker *w, const struct ticket *t, struct known *
     pthread_mutex_lock(&l->lock);
     *known = locations_get(l->locations, t->id);
     if (!known->location.segment)
-        locations_take_missing(l->locations, t->id);
+        locations_take_hint(l->locations, t->id);
     pthread_mutex_unlock(&l->lock);
     if (!known->location.segment)
         return false;
@@ -255,10 +260,12 @@ void load_sample(struct worker *w, const struct ticket *t)
             decode_duplicate(w, t);
             return;
         }
-        if (known.missing) {
+        if (known.hint == HINT_MISSING) {
             decode_unclaimed(w, t);
             return;
         }
+        if (known.hint == HINT_PENDING && park(w, t))
+            return;
         if (ask_for_claim(w, t, &found) < 0)
             break;
         if (act(w, t, &found))

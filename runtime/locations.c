@@ -60,19 +60,19 @@ void locations_verified(struct locations *l, size_t i, struct location location)
 void locations_forget(struct locations *l, size_t i, struct location location)
 {
     if (same(l->of[i].location, location))
-        l->of[i] = (struct known){ .missing = false };
+        l->of[i] = (struct known){ .hint = HINT_NONE };
 }
 
-void locations_missing(struct locations *l, size_t i)
+void locations_hint(struct locations *l, size_t i, enum hint hint)
 {
     if (!locations_known(l, i))
-        l->of[i].missing = true;
+        l->of[i].hint = (uint8_t)hint;
 }
 
-bool locations_take_missing(struct locations *l, size_t i)
+enum hint locations_take_hint(struct locations *l, size_t i)
 {
-    bool missing = l->of[i].missing;
+    enum hint hint = (enum hint)l->of[i].hint;
 
-    l->of[i].missing = false;
-    return missing;
+    l->of[i].hint = HINT_NONE;
+    return hint;
 }

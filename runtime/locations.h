@@ -6,11 +6,18 @@
 
 #include "common/record.h"
 
+/* What the daemon said of a sample that has no record yet; good for one use, as it may be old. */
+enum hint {
+    HINT_NONE,
+    HINT_MISSING, /* it will not store one */
+    HINT_PENDING, /* somebody else decodes it */
+};
+
 /* What a loader knows of each sample's record: 16 bytes a sample. No lock of its own. */
 struct known {
     struct location location; /* segment 0: not known */
     bool verified;            /* its checksum was compared by this process */
-    bool missing;             /* the daemon said that it has none and will not store one; good for one use */
+    uint8_t hint;             /* enum hint, of one that is not known */
 };
 _Static_assert(sizeof(struct known) <= 16, "a listing of 100 million samples must fit into memory");
 
@@ -28,7 +35,8 @@ void locations_set(struct locations *l, size_t i, struct location location);
 void locations_verified(struct locations *l, size_t i, struct location location);
 void locations_forget(struct locations *l, size_t i, struct location location);
 
-void locations_missing(struct locations *l, size_t i);
-bool locations_take_missing(struct locations *l, size_t i); /* was it missing? and forget that */
+/* Does nothing when the sample is known. */
+void locations_hint(struct locations *l, size_t i, enum hint hint);
+enum hint locations_take_hint(struct locations *l, size_t i); /* and forget it */
 
 #endif

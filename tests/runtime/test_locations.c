@@ -43,12 +43,15 @@ Test(locations, late_news_of_an_old_place_changes_nothing)
     cr_assert_not(locations_known(l, 1));
 }
 
-Test(locations, missing_is_told_once_and_never_of_a_known_sample)
+Test(locations, a_hint_is_told_once_and_never_of_a_known_sample)
 {
-    locations_missing(l, 1);
-    cr_assert(locations_take_missing(l, 1));
-    cr_assert_not(locations_take_missing(l, 1));
+    locations_hint(l, 1, HINT_MISSING);
+    cr_assert_eq(locations_take_hint(l, 1), HINT_MISSING);
+    cr_assert_eq(locations_take_hint(l, 1), HINT_NONE);
+    locations_hint(l, 1, HINT_MISSING);
+    locations_hint(l, 1, HINT_PENDING);
+    cr_assert_eq(locations_get(l, 1).hint, HINT_PENDING);
     locations_set(l, 2, here);
-    locations_missing(l, 2);
-    cr_assert_not(locations_take_missing(l, 2));
+    locations_hint(l, 2, HINT_PENDING);
+    cr_assert_eq(locations_take_hint(l, 2), HINT_NONE);
 }
