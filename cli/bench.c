@@ -14,6 +14,7 @@
 #include "pipeline/plan.h"
 
 enum { UNCACHED, FILLING, CACHED, PHASES };
+static const char *const phase_names[PHASES] = { "uncached", "filling", "cached" };
 
 struct bench {
     const struct options *o;
@@ -65,11 +66,14 @@ static void choose_cache(struct bench *b, const struct rows *found)
     else
         snprintf(b->dataset, sizeof b->dataset, "%s", b->o->dataset);
     if (used)
-        fprintf(b->talk, "'%s' holds %llu samples already and stays as it is: filling is measured in a scratch cache\n",
-                b->o->dataset, (unsigned long long)found->v->num_samples);
+        fprintf(
+            b->talk,
+            "'%s' holds %llu samples already and stays as it is: filling is measured in a scratch cache\n",
+            b->o->dataset, (unsigned long long)found->v->num_samples);
 }
 
-/* Before the phases: is there a daemon, and what does it have? Its connection is closed again, as the phases fork. */
+/* Before the phases: is there a daemon, and what does it have? Its connection is closed again, as the phases
+ * fork. */
 static int look(struct bench *b)
 {
     struct client *c;
@@ -100,16 +104,17 @@ static int run_phases(struct bench *b)
     };
     const struct bench_phase phases[PHASES] = {
         /* Decoding is slow: more than an epoch only where that is quick. */
-        [UNCACHED] = { .name = "uncached", .epochs_min = 1, .epochs_max = repeat },
-        [FILLING] = { .name = "filling", .dataset = b->dataset, .epochs_min = 1, .epochs_max = 1 },
-        [CACHED] = { .name = "cached", .dataset = b->dataset, .warm_up = true, .epochs_min = repeat,
+        [UNCACHED] = { .epochs_min = 1, .epochs_max = repeat },
+        [FILLING] = { .dataset = b->dataset, .epochs_min = 1, .epochs_max = 1 },
+        [CACHED] = { .dataset = b->dataset, .warm_up = true, .epochs_min = repeat,
                      .epochs_max = UINT32_MAX },
     };
 
     if (!b->fixed_shape)
-        fprintf(b->talk, "the pipeline leaves images of different sizes: batches hold one sample (add for example center_crop(224))\n");
+        fprintf(b->talk, "the pipeline leaves images of different sizes: batches hold one sample (add for "
+                         "example center_crop(224))\n");
     for (int i = 0; i < PHASES; i++) {
-        p.name = phases[i].name;
+        p.name = phase_names[i];
         p.dataset = phases[i].dataset;
         p.warm_up = phases[i].warm_up;
         p.epochs_min = phases[i].epochs_min;
@@ -156,7 +161,8 @@ static double rate(const struct bench_result *r, double seconds)
 
 static uint64_t break_even(const struct bench *b)
 {
-    return bench_break_even(b->result[UNCACHED].epoch_s, b->result[FILLING].epoch_s, b->result[CACHED].epoch_s);
+    return bench_break_even(b->result[UNCACHED].epoch_s, b->result[FILLING].epoch_s,
+                            b->result[CACHED].epoch_s);
 }
 
 static double ratio(const struct bench *b)
@@ -188,7 +194,7 @@ static int print_json(const struct bench *b)
     uint64_t epochs = break_even(b);
 
     for (int i = 0; i < PHASES; i++)
-        json_object_set_new(o, i == UNCACHED ? "uncached" : i == FILLING ? "filling" : "cached", phase_json(&b->result[i]));
+        json_object_set_new(o, phase_names[i], phase_json(&b->result[i]));
     say_real(o, "decodes_per_sample", b->decodes_per_sample);
     json_object_set_new(o, "break_even_epochs", epochs ? json_integer((json_int_t)epochs) : json_null());
     say_real(o, "ratio", ratio(b));
@@ -218,7 +224,8 @@ static int print_text(const struct bench *b)
     print_phase(t, "from the cache", &b->result[CACHED]);
     table_print(t, stdout);
     table_free(t);
-    printf("from the cache %.1f times as fast as without; decodes per sample %.2f; ", ratio(b), b->decodes_per_sample);
+    printf("from the cache %.1f times as fast as without; decodes per sample %.2f; ", ratio(b),
+           b->decodes_per_sample);
     if (epochs)
         printf("break-even after %llu epoch%s\n", (unsigned long long)epochs, epochs == 1 ? "" : "s");
     else

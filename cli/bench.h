@@ -30,15 +30,15 @@ struct bench_result {
     char report[512]; /* the loader's line */
 };
 
-/* Run a phase in a forked child and wait for it. The caller has no other thread. Interrupting signals end the child; then error is
- * MSCACHE_ECLOSED. */
+/* Run a phase in a forked child and wait for it. The caller has no other thread. Interrupting signals end the
+ * child; then error is MSCACHE_ECLOSED. */
 void bench_phase_run(const struct bench_phase *phase, struct bench_result *ret);
 
 /* Catch SIGINT, SIGTERM and SIGHUP from now on, so that what was made can be removed before the end. */
 void bench_catch_signals(void);
 
-/* The first number of epochs at which filling once and then reading takes less time than no cache; 0: never. Arguments are seconds
- * per epoch. */
+/* The first number of epochs at which filling once and then reading takes less time than no cache; 0: never.
+ * Arguments are seconds per epoch. */
 uint64_t bench_break_even(double uncached, double filling, double cached);
 
 #endif

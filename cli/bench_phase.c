@@ -40,7 +40,8 @@ static double cpu_seconds(void)
     struct rusage u;
 
     getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static int ascending(const void *a, const void *b)
@@ -57,7 +58,8 @@ static double median(double *v, uint32_t n)
 }
 
 /* One epoch: seconds in *ret_s. */
-static int run_epoch(mscache_loader *l, const struct bench_phase *phase, struct bench_result *r, double *ret_s)
+static int run_epoch(mscache_loader *l, const struct bench_phase *phase, struct bench_result *r,
+                     double *ret_s)
 {
     struct progress progress;
     mscache_batch *batch;
@@ -96,7 +98,8 @@ static int run_epochs(mscache_loader *l, const struct bench_phase *phase, struct
     return rc;
 }
 
-static int open_loader(const struct bench_phase *phase, mscache **ret_m, mscache_loader **ret, struct bench_result *r)
+static int open_loader(const struct bench_phase *phase, mscache **ret_m, mscache_loader **ret,
+                       struct bench_result *r)
 {
     mscache_loader_options lo;
     mscache_options mo;
@@ -177,8 +180,9 @@ static void collect(pid_t pid, int fd, const struct bench_phase *phase, struct b
     else if (got != sizeof *ret) {
         char text[200];
 
-        snprintf(text, sizeof text, "the process of the phase '%s' ended without a result (%s %d)", phase->name,
-                 WIFSIGNALED(status) ? "signal" : "exit code", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        snprintf(text, sizeof text, "the process of the phase '%s' ended without a result (%s %d)",
+                 phase->name, WIFSIGNALED(status) ? "signal" : "exit code",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         fail(ret, MSCACHE_ESYSTEM, text);
     }
 }

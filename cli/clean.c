@@ -6,7 +6,8 @@
 #include "common/paths.h"
 #include "common/units.h"
 
-#define CONDITIONS (OPTION_BIT(DATASET) | OPTION_BIT(HASH) | OPTION_BIT(LARGER) | OPTION_BIT(OLDER) | OPTION_BIT(STALE))
+#define CONDITIONS                                                                                           \
+    (OPTION_BIT(DATASET) | OPTION_BIT(HASH) | OPTION_BIT(LARGER) | OPTION_BIT(OLDER) | OPTION_BIT(STALE))
 #define WHOLE_STORE (OPTION_BIT(ALL) | OPTION_BIT(PATH) | OPTION_BIT(SYSTEM))
 
 static void print_row(const struct options *o, const struct wire_row *row)
@@ -16,8 +17,8 @@ static void print_row(const struct options *o, const struct wire_row *row)
 
     key_hex(row->hash, hex);
     printf("%s %s %.8s: %llu %ssample%s", o->dry_run ? "would remove" : "removed",
-           paths_escape(row->dataset.s, name, sizeof name), hex, (unsigned long long)n, o->stale ? "stale " : "",
-           n == 1 ? "" : "s");
+           paths_escape(row->dataset.s, name, sizeof name), hex, (unsigned long long)n,
+           o->stale ? "stale " : "", n == 1 ? "" : "s");
     if (!o->stale)
         printf(", %s", units_size(row->size_bytes, bytes, sizeof bytes));
     putchar('\n');
@@ -67,7 +68,8 @@ int clean_run(const struct options *o)
     int rc;
 
     if (!(o->given & (CONDITIONS | WHOLE_STORE)))
-        return say_usage(o->command, "`clean` removes what its conditions name, and none is given. Write for example\n"
+        return say_usage(o->command,
+                         "`clean` removes what its conditions name, and none is given. Write for example\n"
                          "    mscache clean --dataset NAME\n    mscache clean --older-than 7d\n"
                          "    mscache clean --all              (every cache of the store)");
     rc = place_find(o, &place);

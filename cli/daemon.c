@@ -20,8 +20,8 @@ static void print_verified(const struct rows *rows, uint64_t damaged)
         printf("%s %.8s: %llu damaged\n", paths_escape(r->dataset.s, name, sizeof name), hex,
                (unsigned long long)r->damaged);
     }
-    printf("%llu records compared, %llu damaged%s\n", (unsigned long long)rows->end.bytes, (unsigned long long)damaged,
-           damaged ? " and forgotten: their samples will be decoded again" : "");
+    printf("%llu records compared, %llu damaged%s\n", (unsigned long long)rows->end.bytes,
+           (unsigned long long)damaged, damaged ? " and forgotten: their samples will be decoded again" : "");
 }
 
 int verify_run(const struct options *o)
@@ -96,9 +96,9 @@ static void print_pong(const struct admin_pong *p)
     char root[4200], up[32], bytes[32], budget[32];
 
     printf("%s, process %u, up %s, %llu session%s; %s: %s of %s\n", p->program, (unsigned)p->pid,
-           units_duration(p->uptime, up, sizeof up), (unsigned long long)p->sessions, p->sessions == 1 ? "" : "s",
-           paths_escape(p->root, root, sizeof root), units_size(p->size_bytes, bytes, sizeof bytes),
-           units_size(p->budget, budget, sizeof budget));
+           units_duration(p->uptime, up, sizeof up), (unsigned long long)p->sessions,
+           p->sessions == 1 ? "" : "s", paths_escape(p->root, root, sizeof root),
+           units_size(p->size_bytes, bytes, sizeof bytes), units_size(p->budget, budget, sizeof budget));
 }
 
 int ping_run(const struct options *o)

@@ -75,7 +75,8 @@ static void print_op(const struct op *op)
 {
     char signature[512];
 
-    printf("%s\n  %s%s\n", op_signature(op, signature, sizeof signature), op->help, op->random ? " (random)" : "");
+    printf("%s\n  %s%s\n", op_signature(op, signature, sizeof signature), op->help,
+           op->random ? " (random)" : "");
     for (const struct op_param *p = op->params; p->name; p++) {
         printf("  %-14s %s\n  %-14s ", p->name, p->help, "");
         print_values(p);

@@ -67,7 +67,8 @@ static int parse_count(const char *s, uint64_t *ret)
     return 0;
 }
 
-static int set_value(struct options *o, const struct option_row *row, const char *value, char *err, size_t size)
+static int set_value(struct options *o, const struct option_row *row, const char *value, char *err,
+                     size_t size)
 {
     void *field = (char *)o + row->field;
     char why[200];
@@ -82,12 +83,15 @@ static int set_value(struct options *o, const struct option_row *row, const char
         break;
     case KIND_DIGITS:
         if (!is_digits(value))
-            return wrong(err, size, "--%s takes the leading digits of a pipeline's hash (1 to 32 of 0-9a-f), not '%s'; "
-                         "`mscache list` shows them", row->name, value);
+            return wrong(err, size,
+                         "--%s takes the leading digits of a pipeline's hash (1 to 32 of 0-9a-f), not '%s'; "
+                         "`mscache list` shows them",
+                         row->name, value);
         break;
     case KIND_COUNT:
         if (parse_count(value, field) < 0)
-            return wrong(err, size, "--%s takes a whole number from 1 to 1000000, not '%s'", row->name, value);
+            return wrong(err, size, "--%s takes a whole number from 1 to 1000000, not '%s'", row->name,
+                         value);
         return 0;
     case KIND_SIZE: case KIND_MEGABYTES:
         if (units_parse_size(value, row->kind == KIND_SIZE ? 1 : 1 << 20, field) < 0)
@@ -121,7 +125,8 @@ static int set_found(struct options *o, const struct found *found, size_t n, cha
         int id = row_for(o->command, found[i].name), rc;
 
         if (id < 0)
-            return wrong(err, size, "`%s` takes no --%s", o->command ? o->command->name : "mscache", found[i].name);
+            return wrong(err, size, "`%s` takes no --%s", o->command ? o->command->name : "mscache",
+                         found[i].name);
         o->given |= (uint64_t)1 << id;
         rc = set_value(o, &option_rows[id], found[i].value, err, size);
         if (rc < 0)
@@ -140,7 +145,8 @@ static int check_arguments(const struct options *o, char *err, size_t size)
         return wrong(err, size, "`%s` has an argument too many: '%s'", c->name, o->args[c->max_args]);
     for (int i = 0; i < OPTION_COUNT_; i++)
         if ((c->requires >> i & 1) && !(o->given >> i & 1))
-            return wrong(err, size, "`%s` needs --%s %s", c->name, option_rows[i].name, option_rows[i].argument);
+            return wrong(err, size, "`%s` needs --%s %s", c->name, option_rows[i].name,
+                         option_rows[i].argument);
     return 0;
 }
 
@@ -201,7 +207,8 @@ static void print_options(FILE *out, uint64_t which)
 
         if (!(which >> i & 1))
             continue;
-        snprintf(left, sizeof left, "--%s%s%s", r->name, r->argument ? " " : "", r->argument ? r->argument : "");
+        snprintf(left, sizeof left, "--%s%s%s", r->name, r->argument ? " " : "",
+                 r->argument ? r->argument : "");
         fprintf(out, "  %-20s %s\n", left, r->help);
     }
 }
@@ -209,7 +216,8 @@ static void print_options(FILE *out, uint64_t which)
 static void program_help(FILE *out)
 {
     fprintf(out, "Usage: mscache COMMAND [ARGUMENT]... [OPTION]...\n"
-                 "Keeps the decoded samples of image datasets, so that each image is decoded once per host.\n\nCommands:\n");
+                 "Keeps the decoded samples of image datasets, so that each image is decoded once per "
+                 "host.\n\nCommands:\n");
     for (const struct command *c = commands; c->name; c++)
         fprintf(out, "  %-8s %s\n", c->name, c->help);
     fprintf(out, "\nOptions of every command:\n");

@@ -28,10 +28,12 @@ static int set_root(struct place *p, const char *root)
     int n;
 
     if (*root != '/' && !getcwd(here, sizeof here))
-        return say_failed(error_from_errno(errno), "the current directory cannot be found: %s", strerror(errno));
+        return say_failed(error_from_errno(errno), "the current directory cannot be found: %s",
+                          strerror(errno));
     n = snprintf(p->root, sizeof p->root, "%s%s%s", here, *here ? "/" : "", root);
     if ((size_t)n >= sizeof p->root)
-        return say_failed(MSCACHE_ERANGE, "the path of the store has %d bytes, at most %zu are allowed", n, sizeof p->root - 1);
+        return say_failed(MSCACHE_ERANGE, "the path of the store has %d bytes, at most %zu are allowed", n,
+                          sizeof p->root - 1);
     while (n > 1 && p->root[n - 1] == '/')
         p->root[--n] = '\0';
     return 0;
@@ -59,7 +61,8 @@ int place_find(const struct options *o, struct place *ret)
 {
     memset(ret, 0, sizeof *ret);
     if (o->system && (o->path || o->socket))
-        return say_usage(o->command, "--system names a store, so --path and --socket have no place beside it");
+        return say_usage(o->command,
+                         "--system names a store, so --path and --socket have no place beside it");
     if (o->system)
         return set_system(ret);
     ret->socket = o->socket;

@@ -12,8 +12,8 @@ struct place {
     char root[4096];    /* absolute; "": the host's service, or the store of the socket's daemon */
 };
 
-/* --system, --socket, --path, MSCACHE_SOCKET, MSCACHE_PATH, the host's service, the user's root: the first that is given counts. 0, or
- * an exit code after a message. */
+/* --system, --socket, --path, MSCACHE_SOCKET, MSCACHE_PATH, the host's service, the user's root: the first
+ * that is given counts. 0, or an exit code after a message. */
 int place_find(const struct options *o, struct place *ret);
 
 /* Is it certain, without a daemon, that there is no store? Nothing is made by asking. */

@@ -53,15 +53,16 @@ static int run_suffix(struct probe *p, const struct image *image, uint64_t sampl
     r->result = malloc(r->shape.bytes);
     if (!r->result)
         return MSCACHE_ENOMEM;
-    return plan_suffix(p->plan, p->worker, image, &draw, r->result, r->report.message, sizeof r->report.message);
+    return plan_suffix(p->plan, p->worker, image, &draw, r->result, r->report.message,
+                       sizeof r->report.message);
 }
 
 static int run_file(struct probe *p, size_t i, struct outcome *r)
 {
     struct image image;
     bool changed;
-    int rc = source_read(p->source, i, plan_limits(p->plan)->max_file_bytes, &p->file, &changed, r->report.message,
-                         sizeof r->report.message);
+    int rc = source_read(p->source, i, plan_limits(p->plan)->max_file_bytes, &p->file, &changed,
+                         r->report.message, sizeof r->report.message);
 
     if (rc == 0)
         rc = plan_prefix(p->plan, p->worker, p->file.data, p->file.size, place, r, &image, &r->report);
@@ -83,7 +84,8 @@ static const char *outcome_message(const struct outcome *r)
     return r->error && !*r->report.message ? mscache_strerror(r->error) : r->report.message;
 }
 
-static void report_json(struct probe *p, const char *path, const char *word, const struct outcome *r, const char *hash)
+static void report_json(struct probe *p, const char *path, const char *word, const struct outcome *r,
+                        const char *hash)
 {
     json_t *o = json_object(), *shape = json_array();
 
@@ -98,7 +100,8 @@ static void report_json(struct probe *p, const char *path, const char *word, con
     json_array_append_new(p->list, o);
 }
 
-static void report_text(struct probe *p, const char *path, const char *word, const struct outcome *r, const char *hash)
+static void report_text(struct probe *p, const char *path, const char *word, const struct outcome *r,
+                        const char *hash)
 {
     char name[4200];
 
@@ -106,8 +109,8 @@ static void report_text(struct probe *p, const char *path, const char *word, con
     if (*outcome_message(r))
         fprintf(p->out, ": %s", outcome_message(r));
     if (!r->error)
-        fprintf(p->out, "\n    %ux%ux%u %s xxh3-128 %s", (unsigned)r->shape.shape[0], (unsigned)r->shape.shape[1],
-                (unsigned)r->shape.shape[2], dtype_name(r->shape.dtype), hash);
+        fprintf(p->out, "\n    %ux%ux%u %s xxh3-128 %s", (unsigned)r->shape.shape[0],
+                (unsigned)r->shape.shape[1], (unsigned)r->shape.shape[2], dtype_name(r->shape.dtype), hash);
     fputc('\n', p->out);
 }
 
@@ -154,7 +157,8 @@ static int probe_open(struct probe *p)
     if (!o->raw)
         return 0;
     p->raw = p->out == stderr ? stdout : fopen(o->raw, "wb");
-    return p->raw ? 0 : say_failed(error_from_errno(errno), "%s cannot be written: %s", o->raw, strerror(errno));
+    return p->raw ? 0
+                  : say_failed(error_from_errno(errno), "%s cannot be written: %s", o->raw, strerror(errno));
 }
 
 /* Frees all; says the JSON. */

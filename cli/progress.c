@@ -35,7 +35,8 @@ const char *progress_line(char *buf, size_t size, int width, const char *label, 
 
     if (rate > 0)
         units_duration((uint64_t)((double)(total - done) / rate + 0.5), eta, sizeof eta);
-    snprintf(right, sizeof right, " %3u %%  %.0f samples/s  ETA %s", (unsigned)(total ? 100 * done / total : 100), rate, eta);
+    snprintf(right, sizeof right, " %3u %%  %.0f samples/s  ETA %s",
+             (unsigned)(total ? 100 * done / total : 100), rate, eta);
     room = width - (int)strlen(label) - (int)strlen(right) - 3;
     room = room > (int)sizeof bar - 1 ? (int)sizeof bar - 1 : room;
     if (room < 4) {
@@ -51,7 +52,8 @@ const char *progress_line(char *buf, size_t size, int width, const char *label, 
 
 void progress_start(struct progress *p, const char *label, uint64_t total)
 {
-    *p = (struct progress){ .label = label, .total = total, .start_ns = progress_now(), .on = isatty(STDERR_FILENO) };
+    *p = (struct progress){
+        .label = label, .total = total, .start_ns = progress_now(), .on = isatty(STDERR_FILENO)};
 }
 
 void progress_update(struct progress *p, uint64_t done)
@@ -63,8 +65,9 @@ void progress_update(struct progress *p, uint64_t done)
         return;
     p->drawn_ns = now;
     done = done > p->total ? p->total : done;
-    fprintf(stderr, "\r\033[K%s", progress_line(text, sizeof text, terminal_width() - 1, p->label, done, p->total,
-                                                (double)(now - p->start_ns) / 1e9));
+    fprintf(stderr, "\r\033[K%s",
+            progress_line(text, sizeof text, terminal_width() - 1, p->label, done, p->total,
+                          (double)(now - p->start_ns) / 1e9));
     fflush(stderr);
 }
 

@@ -18,7 +18,8 @@ void progress_start(struct progress *p, const char *label, uint64_t total);
 void progress_update(struct progress *p, uint64_t done); /* draws at most ten times a second */
 void progress_end(struct progress *p);                   /* clears the line */
 
-/* The bar's text, at most `width` characters: "label [####....]  42 %  123 samples/s  ETA 5 s". Returns buf. */
+/* The bar's text, at most `width` characters: "label [####....]  42 %  123 samples/s  ETA 5 s". Returns buf.
+ */
 const char *progress_line(char *buf, size_t size, int width, const char *label, uint64_t done, uint64_t total,
                           double seconds);
 

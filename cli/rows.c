@@ -65,8 +65,8 @@ void rows_filter(const struct options *o, struct wire_filter *ret)
         ret->flags |= WIRE_FILTER_ALL;
 }
 
-int rows_ask(struct client *c, enum wire_type request, const struct wire_filter *filter, struct rows *ret, char *err,
-             size_t err_size)
+int rows_ask(struct client *c, enum wire_type request, const struct wire_filter *filter, struct rows *ret,
+             char *err, size_t err_size)
 {
     int rc;
 
@@ -100,7 +100,8 @@ int rows_get(const struct options *o, enum wire_type request, struct rows *ret)
     return rc < 0 ? say_failed(rc, "%s", err) : 0;
 }
 
-int rows_one(struct client *c, const char *dataset, const char *hash, struct rows *ret, char *err, size_t err_size)
+int rows_one(struct client *c, const char *dataset, const char *hash, struct rows *ret, char *err,
+             size_t err_size)
 {
     const struct wire_filter filter = { .dataset = text_of(dataset), .pipeline = text_of(hash) };
     int rc = rows_ask(c, WIRE_LIST, &filter, ret, err, err_size);

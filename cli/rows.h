@@ -21,16 +21,18 @@ void rows_done(struct rows *r);
 /* Fill a filter with the command line's conditions; ret borrows from o. */
 void rows_filter(const struct options *o, struct wire_filter *ret);
 
-/* Ask an open connection for rows. 0 or an error, with the daemon's words in err. *ret holds what came before the error. */
-int rows_ask(struct client *c, enum wire_type request, const struct wire_filter *filter, struct rows *ret, char *err,
-             size_t err_size);
+/* Ask an open connection for rows. 0 or an error, with the daemon's words in err. *ret holds what came before
+ * the error. */
+int rows_ask(struct client *c, enum wire_type request, const struct wire_filter *filter, struct rows *ret,
+             char *err, size_t err_size);
 
-/* The same for a whole command: find the place, connect (starting a private daemon), ask, say what went wrong. A store that
- * does not exist has no rows. 0 or an exit code. */
+/* The same for a whole command: find the place, connect (starting a private daemon), ask, say what went
+ * wrong. A store that does not exist has no rows. 0 or an exit code. */
 int rows_get(const struct options *o, enum wire_type request, struct rows *ret);
 
 /* The row of one cache, by its whole hash. 0; MSCACHE_ENOENT when there is none. Free ret with rows_done. */
-int rows_one(struct client *c, const char *dataset, const char *hash, struct rows *ret, char *err, size_t err_size);
+int rows_one(struct client *c, const char *dataset, const char *hash, struct rows *ret, char *err,
+             size_t err_size);
 
 /* A cache as JSON object, with the names that mscache(1) lists. */
 json_t *rows_object(const struct wire_row *row);

@@ -75,7 +75,8 @@ void rows_print(const struct rows *r, uint64_t now, FILE *out)
 {
     struct table *t = table_new(7, 1 << 3 | 1 << 4 | 1 << 5);
 
-    table_row(t, (const char *const[]){ "DATASET", "PIPELINE", "STATUS", "SAMPLES", "SIZE", "LAST USED", "OWNER" });
+    table_row(
+        t, (const char *const[]){"DATASET", "PIPELINE", "STATUS", "SAMPLES", "SIZE", "LAST USED", "OWNER"});
     for (size_t i = 0; i < r->n; i++)
         print_row(t, &r->v[i], now);
     table_print(t, out);

@@ -18,7 +18,8 @@ int say_failed(int err, const char *format, ...) __attribute__((format(printf, 2
 /* The same for a command line that makes no sense, with a hint at the command's help; EXIT_USAGE. */
 int say_usage(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A name (of a dataset, a file) as a JSON text: paths_escape makes it UTF-8 and printable. NULL gives null. */
+/* A name (of a dataset, a file) as a JSON text: paths_escape makes it UTF-8 and printable. NULL gives null.
+ */
 json_t *say_name(const char *name);
 
 /* A message as a JSON text: as it is where it is UTF-8. */

@@ -8,8 +8,8 @@
 /* Text in columns, each as wide as its widest cell. */
 struct table;
 
-/* right: a bit for each column (lowest first) whose cells stand at its right edge. NULL when memory is out; the other functions
- * then do nothing, so that a caller need not check. */
+/* right: a bit for each column (lowest first) whose cells stand at its right edge. NULL when memory is out;
+ * the other functions then do nothing, so that a caller need not check. */
 struct table *table_new(size_t columns, uint32_t right);
 void table_free(struct table *t);
 

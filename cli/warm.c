@@ -130,15 +130,17 @@ static bool is_fatal(int rc)
     return rc == MSCACHE_EFORKED || rc == MSCACHE_ECLOSED || rc == MSCACHE_EINVAL;
 }
 
-/* One epoch in the order of the listing: each sample is asked for once. 0, or an exit code after a message. */
+/* One epoch in the order of the listing: each sample is asked for once. 0, or an exit code after a message.
+ */
 static int warm_epoch(struct warm *w)
 {
     mscache_batch *batch;
-    uint64_t start = progress_now();
+    uint64_t start = progress_now(), done = 0;
     int rc;
 
     progress_start(&w->progress, w->o->dataset, w->num_samples);
-    for (uint64_t done = 0; (rc = mscache_loader_next(w->loader, &batch)) != MSCACHE_END; progress_update(&w->progress, ++done)) {
+    while ((rc = mscache_loader_next(w->loader, &batch)) != MSCACHE_END) {
+        progress_update(&w->progress, ++done);
         if (rc == 0) {
             mscache_batch_release(batch);
             continue;
@@ -189,8 +191,9 @@ static void say_result(const struct warm *w, const struct wire_row *row)
 
     printf("%llu decoded, %llu from the cache, %llu failed in %.1f s; %s read from the source\n"
            "cache: %s, %llu samples, %s\n",
-           (unsigned long long)w->stats.decodes, (unsigned long long)w->stats.hits, (unsigned long long)w->failed,
-           w->seconds, units_size(w->stats.source_bytes, source, sizeof source), wire_status_name(row->status),
+           (unsigned long long)w->stats.decodes, (unsigned long long)w->stats.hits,
+           (unsigned long long)w->failed, w->seconds,
+           units_size(w->stats.source_bytes, source, sizeof source), wire_status_name(row->status),
            (unsigned long long)row->num_samples, units_size(row->size_bytes, bytes, sizeof bytes));
 }
 
@@ -214,14 +217,20 @@ static int judge(const struct warm *w, const struct wire_row *row)
     if (row->num_samples >= wanted && (wanted || !w->num_samples))
         return EXIT_DONE;
     if (!wanted)
-        return say_failed(MSCACHE_EFORMAT, "nothing could be stored: no sample of %s can be loaded", w->o->args[0]);
+        return say_failed(MSCACHE_EFORMAT, "nothing could be stored: no sample of %s can be loaded",
+                          w->o->args[0]);
     if (row->status == WIRE_STATUS_PARTIAL && row->num_samples) {
-        fprintf(stderr, "mscache: the budget is used up: %llu of %llu samples are stored; --budget SIZE gives the cache more\n",
+        fprintf(stderr,
+                "mscache: the budget is used up: %llu of %llu samples are stored; --budget SIZE gives the "
+                "cache more\n",
                 (unsigned long long)row->num_samples, (unsigned long long)wanted);
         return EXIT_DONE;
     }
-    return say_failed(MSCACHE_ENOSPC, "%llu of %llu samples could not be stored: see the daemon's log in the store, and whether "
-                      "its disk has room", (unsigned long long)(wanted - row->num_samples), (unsigned long long)wanted);
+    return say_failed(
+        MSCACHE_ENOSPC,
+        "%llu of %llu samples could not be stored: see the daemon's log in the store, and whether "
+        "its disk has room",
+        (unsigned long long)(wanted - row->num_samples), (unsigned long long)wanted);
 }
 
 static int warm_report(struct warm *w)

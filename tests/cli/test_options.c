@@ -39,7 +39,8 @@ Test(options, values_reach_their_fields)
 {
     struct parsed p;
 
-    parse(&p, "clean --dataset a --pipeline 1aF --size 3 --older-than 7d --stale --force --dry-run --path /x");
+    parse(&p,
+          "clean --dataset a --pipeline 1aF --size 3 --older-than 7d --stale --force --dry-run --path /x");
     cr_assert_eq(p.rc, 0, "%s", p.err);
     cr_assert_str_eq(p.o.command->name, "clean");
     cr_assert_str_eq(p.o.dataset, "a");
@@ -86,7 +87,8 @@ Test(options, every_command_takes_the_common_options)
 
             if (!(OPTIONS_COMMON >> i & 1))
                 continue;
-            snprintf(line, sizeof line, "%s --help --%s%s", c->name, option_rows[i].name, option_rows[i].argument ? " x" : "");
+            snprintf(line, sizeof line, "%s --help --%s%s", c->name, option_rows[i].name,
+                     option_rows[i].argument ? " x" : "");
             parse(&p, line);
             cr_assert_eq(p.rc, 0, "%s: %s", line, p.err);
         }

@@ -98,8 +98,10 @@ Test(rows, more_decodes_than_samples_are_explained_by_their_kinds)
     row.not_stored = 4;
     row.bad = 2;
     rows_explain(&row, text, sizeof text);
-    cr_assert(strstr(text, "12 more decodes") && strstr(text, "3 decoded twice") && strstr(text, "4 not stored") &&
-              strstr(text, "2 broken") && strstr(text, "3 of samples that are gone"), "%s", text);
+    cr_assert(strstr(text, "12 more decodes") && strstr(text, "3 decoded twice") &&
+                  strstr(text, "4 not stored") && strstr(text, "2 broken") &&
+                  strstr(text, "3 of samples that are gone"),
+              "%s", text);
 }
 
 Test(rows, the_table_has_a_line_for_each_cache_and_short_hashes)

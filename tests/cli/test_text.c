@@ -75,7 +75,8 @@ Test(progress, the_line_says_percentage_rate_and_remaining_time)
     char text[400];
 
     progress_line(text, sizeof text, 70, "flowers", 50, 200, 2);
-    cr_assert(strstr(text, "flowers [") && strstr(text, " 25 %") && strstr(text, "25 samples/s") && strstr(text, "ETA 6 s"),
+    cr_assert(strstr(text, "flowers [") && strstr(text, " 25 %") && strstr(text, "25 samples/s") &&
+                  strstr(text, "ETA 6 s"),
               "%s", text);
     cr_assert(strstr(text, "#.") != NULL, "%s", text);
 }
