@@ -196,8 +196,6 @@ static void attempt_ended(struct client *c, int e, const char *why)
 
     pthread_mutex_lock(&c->lock);
     c->why = e;
-    c->asked = c->fresh = false;
-    c->attempts++;
     if (e) {
         snprintf(c->why_text, sizeof c->why_text, "%s", why);
         c->next_try = clock_now() + c->back_off;
@@ -207,10 +205,15 @@ static void attempt_ended(struct client *c, int e, const char *why)
     } else {
         c->warned = c->warned_slow = false;
     }
-    pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
+    /* Before those who wait for the attempt go on. */
     if (warn)
         session_say(c, "mscache: no daemon at %s/%s (%s): going on without cache", c->where.dir, c->where.name, why);
+    pthread_mutex_lock(&c->lock);
+    c->asked = c->fresh = false;
+    c->attempts++;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* Connected: read until the connection is lost. One that did not live long makes the next wait longer. */
