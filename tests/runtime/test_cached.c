@@ -478,7 +478,7 @@ Test(cached, a_restarted_daemon_has_what_was_stored)
         mscache_loader *l = must_open(m, &o);
 
         cr_assert(key_equal(hash_epoch(l), want));
-        cr_assert_eq(stats_of(l).hits, i * NUM_PHOTOS);
+        cr_assert_eq(stats_of(l).hits, (uint64_t)i * NUM_PHOTOS);
         mscache_loader_close(l);
         mscache_close(m);
         end_daemon(SIGTERM);
