@@ -32,7 +32,7 @@ static uint64_t record_bytes(struct source *s, size_t i, const struct plan *plan
     struct image image;
     bool changed;
     char err[256];
-    int rc = source_read(s, i, plan_limits(plan)->max_file_bytes, buffer, &changed, err, sizeof err);
+    int rc = source_read(s, i, plan_decoding(plan)->max_file_bytes, buffer, &changed, err, sizeof err);
 
     if (rc == 0)
         rc = plan_prefix(plan, w, buffer->data, buffer->size, place, &scratch, &image, &report);

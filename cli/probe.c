@@ -61,7 +61,7 @@ static int run_file(struct probe *p, size_t i, struct outcome *r)
 {
     struct image image;
     bool changed;
-    int rc = source_read(p->source, i, plan_limits(p->plan)->max_file_bytes, &p->file, &changed,
+    int rc = source_read(p->source, i, plan_decoding(p->plan)->max_file_bytes, &p->file, &changed,
                          r->report.message, sizeof r->report.message);
 
     if (rc == 0)

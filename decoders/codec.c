@@ -29,11 +29,11 @@ void codec_warn(struct decode_report *report, enum decode_warning kind, const ch
     report->warnings |= kind;
 }
 
-int codec_check_size(const struct decode_limits *limits, uint64_t width, uint64_t height, struct decode_report *report)
+int codec_check_size(const struct decode_options *options, uint64_t width, uint64_t height, struct decode_report *report)
 {
-    if (height == 0 || width <= limits->max_pixels / height)
+    if (height == 0 || width <= options->max_pixels / height)
         return 0;
     return codec_fail(report, MSCACHE_ETOOLARGE,
                       "the header says %" PRIu64 " x %" PRIu64 " pixels; the limit is %" PRIu64 " pixels", width,
-                      height, limits->max_pixels);
+                      height, options->max_pixels);
 }

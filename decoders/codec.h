@@ -9,11 +9,11 @@
 
 /* What every codec has in common; used inside decoders/ only. */
 
-/* The encoded file, as a codec gets it. `n` is at least 1 and within limits->max_file_bytes. */
+/* The encoded file, as a codec gets it. `n` is at least 1 and within options->max_file_bytes. */
 struct codec_input {
     const uint8_t *bytes;
     size_t n;
-    const struct decode_limits *limits;
+    const struct decode_options *options;
 };
 
 /* One image format that can be decoded. info() and pixels() are called only on what probe() took; they return as
@@ -35,6 +35,6 @@ void codec_warn(struct decode_report *report, enum decode_warning kind, const ch
     __attribute__((format(printf, 3, 4)));
 
 /* 0, or MSCACHE_ETOOLARGE when width x height is over the limit. */
-int codec_check_size(const struct decode_limits *limits, uint64_t width, uint64_t height, struct decode_report *report);
+int codec_check_size(const struct decode_options *options, uint64_t width, uint64_t height, struct decode_report *report);
 
 #endif

@@ -25,9 +25,9 @@ static int find(const struct codec_input *in, const struct codec **ret_codec, st
     *report = (struct decode_report){ 0 };
     if (in->n == 0)
         return codec_fail(report, MSCACHE_EEMPTYFILE, "the file is empty");
-    if (in->n > in->limits->max_file_bytes)
+    if (in->n > in->options->max_file_bytes)
         return codec_fail(report, MSCACHE_ETOOLARGE, "the file has %zu bytes; the limit is %" PRIu64, in->n,
-                          in->limits->max_file_bytes);
+                          in->options->max_file_bytes);
     for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
         if (codecs[i]->probe(in->bytes, in->n)) {
             *ret_codec = codecs[i];
@@ -37,10 +37,10 @@ static int find(const struct codec_input *in, const struct codec **ret_codec, st
     return magic_explain(in->bytes, in->n, report);
 }
 
-int decode_info(const void *bytes, size_t n, const struct decode_limits *limits, struct decode_info *ret,
+int decode_info(const void *bytes, size_t n, const struct decode_options *options, struct decode_info *ret,
                 struct decode_report *report)
 {
-    const struct codec_input in = { .bytes = bytes, .n = n, .limits = limits };
+    const struct codec_input in = { .bytes = bytes, .n = n, .options = options };
     const struct codec *codec;
     struct decode_info info = { 0 };
     int err = find(&in, &codec, report);
@@ -54,10 +54,10 @@ int decode_info(const void *bytes, size_t n, const struct decode_limits *limits,
     return 0;
 }
 
-int decode_pixels(const void *bytes, size_t n, const struct decode_limits *limits, const struct image *dst,
+int decode_pixels(const void *bytes, size_t n, const struct decode_options *options, const struct image *dst,
                   struct decode_report *report)
 {
-    const struct codec_input in = { .bytes = bytes, .n = n, .limits = limits };
+    const struct codec_input in = { .bytes = bytes, .n = n, .options = options };
     const struct codec *codec;
     int err = find(&in, &codec, report);
 

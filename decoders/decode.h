@@ -31,12 +31,24 @@ enum decode_warning {
 /* Word of the most serious warning of a set (the first of the table); NULL for 0. */
 const char *decode_warning_name(unsigned warnings);
 
-struct decode_limits {
+/* Channels and depth of the pixels. */
+enum decode_mode {
+    DECODE_RGB,       /* 3 channels of 8 bits: grey three times, alpha dropped, 16-bit PNG by its high byte */
+    DECODE_GRAY,      /* 1 channel of 8 bits, as Pillow's convert("L") of the RGB pixels; a grey file's own values */
+    DECODE_UNCHANGED, /* as stored: grey 1, grey and alpha 2, RGB (also of a palette, CMYK) 3, RGB and alpha 4 channels;
+                         16-bit PNG gives uint16 */
+};
+
+struct decode_options {
+    enum decode_mode mode;
+    bool exif;               /* turn the pixels as the Exif orientation says */
+    bool truncated;          /* a file that ends early gives what there is, the rest is grey, and a warning */
+    bool strict;             /* warnings are errors */
+    int max_scans;           /* of a progressive JPEG */
     uint64_t max_pixels;     /* width x height; from the header, before any allocation */
     uint64_t max_file_bytes; /* of the encoded file; checked by who reads it, too */
-    int max_scans;           /* of a progressive JPEG */
 };
-#define DECODE_LIMITS_DEFAULT { .max_pixels = 178956970, .max_file_bytes = (uint64_t)1 << 30, .max_scans = 500 }
+#define DECODE_OPTIONS_DEFAULT { .max_pixels = 178956970, .max_file_bytes = (uint64_t)1 << 30, .max_scans = 500 }
 
 struct decode_info {
     const char *format; /* "JPEG", "PNG": static */
@@ -52,13 +64,13 @@ struct decode_report {
 
 /* Read the header only. 0, or an error of the format group (common/error.h) with report->message set.
  * Limits hold here. */
-int decode_info(const void *bytes, size_t n, const struct decode_limits *limits, struct decode_info *ret,
+int decode_info(const void *bytes, size_t n, const struct decode_options *options, struct decode_info *ret,
                 struct decode_report *report);
 
 /* Decode to RGB, 3 bytes a pixel, into dst: width and height as decode_info said, dst->channels is 3, dst->data is the
  * caller's. Grey comes out with three equal channels, CMYK and YCCK as R = C * K / 255, alpha is dropped, 16-bit PNG gives
  * the high byte, Exif turning, ICC and gamma are ignored. On an error the pixels in dst are undefined. */
-int decode_pixels(const void *bytes, size_t n, const struct decode_limits *limits, const struct image *dst,
+int decode_pixels(const void *bytes, size_t n, const struct decode_options *options, const struct image *dst,
                   struct decode_report *report);
 
 /* Identity of this build's decoders: key of the pixels that a small built-in set of images gives (JPEG of several

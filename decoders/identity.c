@@ -8,20 +8,20 @@
 
 static int add_image(struct key_stream *stream, const struct identity_image *image)
 {
-    const struct decode_limits limits = DECODE_LIMITS_DEFAULT;
+    const struct decode_options options = DECODE_OPTIONS_DEFAULT;
     struct decode_report report;
     struct decode_info info;
     struct image dst;
     int err;
 
-    err = decode_info(image->bytes, image->n, &limits, &info, &report);
+    err = decode_info(image->bytes, image->n, &options, &info, &report);
     if (err < 0)
         return err;
-    dst = (struct image){ NULL, (size_t)info.width * 3, info.width, info.height, 3 };
+    dst = (struct image){ NULL, (size_t)info.width * 3, info.width, info.height, 3, DTYPE_UINT8 };
     dst.data = malloc(dst.stride * (size_t)dst.height);
     if (!dst.data)
         return MSCACHE_ENOMEM;
-    err = decode_pixels(image->bytes, image->n, &limits, &dst, &report);
+    err = decode_pixels(image->bytes, image->n, &options, &dst, &report);
     if (err == 0) {
         key_add_u64(stream, (uint64_t)dst.width);
         key_add_u64(stream, (uint64_t)dst.height);

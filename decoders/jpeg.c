@@ -188,19 +188,19 @@ static int count_scans(const uint8_t *p, size_t n, int max)
 static void check_header(struct reader *r)
 {
     const struct jpeg_decompress_struct *jpeg = &r->jpeg;
-    const struct decode_limits *limits = r->in->limits;
+    const struct decode_options *options = r->in->options;
     int err;
 
     if (jpeg->data_precision != 8)
         leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "JPEG with %d bits per sample", jpeg->data_precision));
     if (jpeg->jpeg_color_space == JCS_UNKNOWN)
         leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "JPEG with %d components", jpeg->num_components));
-    err = codec_check_size(limits, jpeg->image_width, jpeg->image_height, r->report);
+    err = codec_check_size(options, jpeg->image_width, jpeg->image_height, r->report);
     if (err < 0)
         leave(r, err);
     if (jpeg_has_multiple_scans(&r->jpeg) &&
-        count_scans(r->source.next_input_byte, r->source.bytes_in_buffer, limits->max_scans) > limits->max_scans)
-        leave(r, codec_fail(r->report, MSCACHE_ERESOURCE, "JPEG of more than %d scans", limits->max_scans));
+        count_scans(r->source.next_input_byte, r->source.bytes_in_buffer, options->max_scans) > options->max_scans)
+        leave(r, codec_fail(r->report, MSCACHE_ERESOURCE, "JPEG of more than %d scans", options->max_scans));
 }
 
 static void read_header(struct reader *r)

@@ -95,7 +95,7 @@ static void on_free(png_structp png, png_voidp p)
     free(p);
 }
 
-/* libpng's own limits are moved out of the way of ours, and of all chunks only those that make pixels are looked
+/* libpng's own options are moved out of the way of ours, and of all chunks only those that make pixels are looked
  * at: the others are stepped over, which checks their CRC and inflates nothing. */
 static void set_up(struct reader *r)
 {
@@ -117,7 +117,7 @@ static void read_header(struct reader *r)
         leave(r, codec_fail(r->report, MSCACHE_ENOMEM, "PNG: libpng does not start"));
     set_up(r);
     png_read_info(r->png, r->info);
-    err = codec_check_size(r->in->limits, png_get_image_width(r->png, r->info), png_get_image_height(r->png, r->info),
+    err = codec_check_size(r->in->options, png_get_image_width(r->png, r->info), png_get_image_height(r->png, r->info),
                            r->report);
     if (err < 0)
         leave(r, err);

@@ -6,26 +6,26 @@
 
 enum { DECODE_MAX_PIXELS, DECODE_MAX_SCANS };
 
-struct decode_limits ops_decode_limits(const struct op_step *step)
+struct decode_options ops_decode_options(const struct op_step *step)
 {
-    struct decode_limits limits = DECODE_LIMITS_DEFAULT;
+    struct decode_options options = DECODE_OPTIONS_DEFAULT;
 
-    limits.max_pixels = (uint64_t)step->arg[DECODE_MAX_PIXELS].v[0];
-    limits.max_scans = (int)step->arg[DECODE_MAX_SCANS].v[0];
-    return limits;
+    options.max_pixels = (uint64_t)step->arg[DECODE_MAX_PIXELS].v[0];
+    options.max_scans = (int)step->arg[DECODE_MAX_SCANS].v[0];
+    return options;
 }
 
 static int decode_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     size_t stride = (size_t)to->width * (size_t)to->channels;
     struct image image = { run_output(r, to->width, to->height, to->channels), stride, to->width, to->height,
-                           to->channels };
+                           to->channels, DTYPE_UINT8 };
     int err;
 
-    (void)step; /* its parameters are r->limits */
+    (void)step; /* its parameters are r->options */
     if (!image.data)
         return MSCACHE_ENOMEM;
-    err = decode_pixels(r->file, r->file_size, r->limits, &image, r->report);
+    err = decode_pixels(r->file, r->file_size, r->options, &image, r->report);
     if (err == 0)
         run_set(r, image.data, to->width, to->height, to->channels);
     return err;

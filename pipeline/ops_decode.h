@@ -4,7 +4,7 @@
 #include "decoders/decode.h"
 #include "pipeline/ops.h"
 
-/* The decoder's limits that a `decode` step asks for. */
-struct decode_limits ops_decode_limits(const struct op_step *step);
+/* The decoder's options that a `decode` step asks for. */
+struct decode_options ops_decode_options(const struct op_step *step);
 
 #endif

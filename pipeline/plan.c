@@ -177,7 +177,7 @@ static int keep_steps(struct plan *p, const struct parsed *parsed)
         drawn += p->step[i].op->random;
     }
     p->random = drawn > 0;
-    p->limits = ops_decode_limits(&p->step[0]);
+    p->options = ops_decode_options(&p->step[0]);
     return 0;
 }
 
@@ -247,9 +247,9 @@ bool plan_random(const struct plan *p)
     return p->random;
 }
 
-const struct decode_limits *plan_limits(const struct plan *p)
+const struct decode_options *plan_decoding(const struct plan *p)
 {
-    return &p->limits;
+    return &p->options;
 }
 
 bool plan_fixed_shape(const struct plan *p)

@@ -28,8 +28,8 @@ struct key plan_hash(const struct plan *p);
 /* Does the part after the cut draw random numbers? */
 bool plan_random(const struct plan *p);
 
-/* Limits for the decoder that the pipeline asks for. */
-const struct decode_limits *plan_limits(const struct plan *p);
+/* What the pipeline asks of the decoder. */
+const struct decode_options *plan_decoding(const struct plan *p);
 
 /* One thread's scratch memory and kernels. cpu_flags: see kernels/cpu.h. NULL when memory is out. */
 struct plan_worker;

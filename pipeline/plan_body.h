@@ -9,7 +9,7 @@
 struct plan {
     int n, cut; /* steps [0, cut) are cached, [cut, n) run on every read; `cache` is none of them */
     struct op_step *step;
-    struct decode_limits limits;
+    struct decode_options options;
     struct op_shape shape; /* of the end result; width and height count only where shape.fixed */
     bool random;
     struct key hash;

@@ -79,7 +79,7 @@ static int finish_prefix(struct run *r, struct image *ret)
         if ((err = run_render(r, r->placed, stride)) != 0)
             return err;
     }
-    *ret = (struct image){ r->placed, stride, v->crop_width, v->crop_height, v->channels };
+    *ret = (struct image){ r->placed, stride, v->crop_width, v->crop_height, v->channels, DTYPE_UINT8 };
     return 0;
 }
 
@@ -93,14 +93,14 @@ static int say(struct decode_report *report, int code)
 int plan_prefix(const struct plan *p, struct plan_worker *w, const void *file, size_t n, plan_place_fn place, void *arg,
                 struct image *ret, struct decode_report *report)
 {
-    struct run r = { .worker = w, .file = file, .file_size = n, .limits = &p->limits, .report = report,
+    struct run r = { .worker = w, .file = file, .file_size = n, .options = &p->options, .report = report,
                      .place = place, .place_arg = arg, .view = { .slot = -1 } };
     struct op_shape s = { .channels = 3, .dtype = DTYPE_UINT8 };
     struct decode_info info;
     int code;
 
     *report = (struct decode_report){ 0 };
-    if ((code = decode_info(file, n, &p->limits, &info, report)) != 0)
+    if ((code = decode_info(file, n, &p->options, &info, report)) != 0)
         return code;
     s.width = info.width;
     s.height = info.height;

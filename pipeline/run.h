@@ -45,7 +45,7 @@ struct run {
 
     const void *file; /* while the prefix runs */
     size_t file_size;
-    const struct decode_limits *limits;
+    const struct decode_options *options;
     struct decode_report *report;
 
     plan_place_fn place; /* memory for the result, when it is 8-bit pixels, rows packed; else NULL */

@@ -197,7 +197,7 @@ static int read_and_decode(struct worker *w, const struct ticket *t, struct deco
     uint64_t clock = stats_now();
     int r;
 
-    r = source_read(l->source, t->id, plan_limits(l->plan)->max_file_bytes, &w->file, ret_changed, text, text_size);
+    r = source_read(l->source, t->id, plan_decoding(l->plan)->max_file_bytes, &w->file, ret_changed, text, text_size);
     w->part.read_ns += sample_lap(&clock);
     if (r < 0)
         return r;

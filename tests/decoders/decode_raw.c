@@ -30,7 +30,7 @@ static unsigned char *read_file(const char *path, size_t *ret_n)
 
 static int decode(const unsigned char *bytes, size_t n, struct image *ret, struct decode_report *report)
 {
-    const struct decode_limits limits = DECODE_LIMITS_DEFAULT;
+    const struct decode_options limits = DECODE_OPTIONS_DEFAULT;
     struct decode_info info;
     int err = decode_info(bytes, n, &limits, &info, report);
 

@@ -10,11 +10,11 @@
 #include "decoders/decode.h"
 #include "decoders/identity_images.h"
 
-static const struct decode_limits limits = DECODE_LIMITS_DEFAULT;
+static const struct decode_options limits = DECODE_OPTIONS_DEFAULT;
 static struct decode_report report;
 
 /* The image as the bytes give it, into memory that is first filled with `fill`; pixels are to be freed. */
-static int decode(const void *bytes, size_t n, const struct decode_limits *with, int fill, struct image *ret)
+static int decode(const void *bytes, size_t n, const struct decode_options *with, int fill, struct image *ret)
 {
     struct decode_info info;
     int err = decode_info(bytes, n, with, &info, &report);
@@ -31,7 +31,7 @@ static int decode(const void *bytes, size_t n, const struct decode_limits *with,
     return err;
 }
 
-static int outcome(const void *bytes, size_t n, const struct decode_limits *with)
+static int outcome(const void *bytes, size_t n, const struct decode_options *with)
 {
     struct image image;
     int err = decode(bytes, n, with, 0, &image);
@@ -45,7 +45,7 @@ static int outcome(const void *bytes, size_t n, const struct decode_limits *with
  * refused must say why. The bytes are copied to memory of just their size. Returns the outcome. */
 static int check_damaged(const uint8_t *bytes, size_t n)
 {
-    const struct decode_limits small = { .max_pixels = 1 << 22, .max_file_bytes = 1 << 24, .max_scans = 50 };
+    const struct decode_options small = { .max_pixels = 1 << 22, .max_file_bytes = 1 << 24, .max_scans = 50 };
     uint8_t *copy = malloc(n ? n : 1);
     struct image a, b;
     int err;
@@ -138,7 +138,7 @@ Test(decode, the_built_in_images_decode_and_name_the_decoders)
 
 Test(decode, limits_hold)
 {
-    struct decode_limits tight;
+    struct decode_options tight;
     size_t progressive = 0;
 
     for (size_t i = 0; i < n_identity_images; i++) {

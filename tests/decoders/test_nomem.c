@@ -86,7 +86,7 @@ static int run_image(void *arg)
 {
     static uint8_t pixels[64 * 64 * 3];
     const struct identity_image *image = arg;
-    const struct decode_limits limits = DECODE_LIMITS_DEFAULT;
+    const struct decode_options limits = DECODE_OPTIONS_DEFAULT;
     struct decode_report report;
     struct decode_info info;
     int err = decode_info(image->bytes, image->n, &limits, &info, &report);

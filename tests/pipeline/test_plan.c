@@ -261,13 +261,13 @@ Test(plan, an_image_that_an_operator_would_make_too_large_is_refused)
 Test(plan, the_decoders_limits_are_those_of_the_text)
 {
     struct plan *p = plan("decode(max_pixels=1000, max_scans=3)"), *d = plan("decode");
-    struct decode_limits dflt = DECODE_LIMITS_DEFAULT;
+    struct decode_options dflt = DECODE_OPTIONS_DEFAULT;
 
-    cr_expect_eq(plan_limits(p)->max_pixels, 1000);
-    cr_expect_eq(plan_limits(p)->max_scans, 3);
-    cr_expect_eq(plan_limits(d)->max_pixels, dflt.max_pixels);
-    cr_expect_eq(plan_limits(d)->max_scans, dflt.max_scans);
-    cr_expect_eq(plan_limits(d)->max_file_bytes, dflt.max_file_bytes);
+    cr_expect_eq(plan_decoding(p)->max_pixels, 1000);
+    cr_expect_eq(plan_decoding(p)->max_scans, 3);
+    cr_expect_eq(plan_decoding(d)->max_pixels, dflt.max_pixels);
+    cr_expect_eq(plan_decoding(d)->max_scans, dflt.max_scans);
+    cr_expect_eq(plan_decoding(d)->max_file_bytes, dflt.max_file_bytes);
     plan_free(p);
     plan_free(d);
 }

@@ -412,7 +412,7 @@ static void *place_nothing(void *arg, size_t bytes)
 
 static struct picture decoded(struct file f)
 {
-    struct decode_limits limits = DECODE_LIMITS_DEFAULT;
+    struct decode_options limits = DECODE_OPTIONS_DEFAULT;
     struct decode_report report;
     struct decode_info info;
     struct picture p;

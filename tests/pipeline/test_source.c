@@ -349,7 +349,7 @@ Test(source, special_files_have_the_outcome_that_is_written_for_them)
     static const char *const skipped[] = { "fifo.jpg", "noextension", "backup.jpg~", "part.jpg.tmp", "Thumbs.db",
                                            ".DS_Store", "loose_in_root.jpg", "dir.jpg" };
     struct source_buffer buffer = { 0 }, want = { 0 };
-    const struct decode_limits limits = DECODE_LIMITS_DEFAULT;
+    const struct decode_options limits = DECODE_OPTIONS_DEFAULT;
     struct decode_report report;
     struct decode_info info;
     struct source *s, *reference;
