@@ -36,7 +36,7 @@ static int decode(const unsigned char *bytes, size_t n, struct image *ret, struc
 
     if (err < 0)
         return err;
-    *ret = (struct image){ NULL, (size_t)info.width * 3, info.width, info.height, 3 };
+    *ret = (struct image){ NULL, (size_t)info.width * 3, info.width, info.height, 3, DTYPE_UINT8 };
     ret->data = malloc(ret->stride * (size_t)ret->height);
     return ret->data ? decode_pixels(bytes, n, &limits, ret, report) : MSCACHE_ENOMEM;
 }

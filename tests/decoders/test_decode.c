@@ -21,7 +21,7 @@ static int decode(const void *bytes, size_t n, const struct decode_options *with
 
     if (err < 0)
         return err;
-    *ret = (struct image){ NULL, (size_t)info.width * 3 + 5, info.width, info.height, 3 };
+    *ret = (struct image){ NULL, (size_t)info.width * 3 + 5, info.width, info.height, 3, DTYPE_UINT8 };
     ret->data = malloc(ret->stride * (size_t)ret->height);
     cr_assert(ret->data);
     memset(ret->data, fill, ret->stride * (size_t)ret->height);
@@ -171,7 +171,7 @@ Test(decode, memory_of_another_size_is_refused)
     uint8_t pixels[64 * 64 * 3];
 
     for (size_t i = 0; i < n_identity_images; i++) {
-        struct image image = { pixels, 64 * 3, 64, 64, 3 };
+        struct image image = { pixels, 64 * 3, 64, 64, 3, DTYPE_UINT8 };
 
         cr_expect_eq(decode_pixels(identity_images[i].bytes, identity_images[i].n, &limits, &image, &report),
                      MSCACHE_EINVAL);

@@ -91,7 +91,7 @@ Test(draws, boxes_of_all_shapes_lie_inside)
 static double share_of_flips(const char *text, uint64_t epoch)
 {
     uint8_t pixels[6] = { 1, 1, 1, 2, 2, 2 }, out[6];
-    struct image in = { pixels, 6, 2, 1, 3 };
+    struct image in = { pixels, 6, 2, 1, 3, DTYPE_UINT8 };
     struct plan *p;
     struct plan_worker *w;
     char err[512];

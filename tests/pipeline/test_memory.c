@@ -67,7 +67,7 @@ Test(memory, a_plan_is_made_or_says_that_memory_is_out)
 Test(memory, a_worker_goes_on_after_memory_was_out)
 {
     static uint8_t pixels[50 * 60 * 3], want[9 * 9 * 3 * 4], out[9 * 9 * 3 * 4];
-    struct image in = { pixels, 60 * 3, 60, 50, 3 };
+    struct image in = { pixels, 60 * 3, 60, 50, 3, DTYPE_UINT8 };
     struct plan_draw draw = { 1, 2, 3 };
     struct plan_worker *w, *good;
     struct plan *p = NULL;

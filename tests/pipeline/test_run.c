@@ -114,7 +114,7 @@ static struct result run(const char *text, struct picture in, unsigned cpu, uint
     char err[512] = "";
     size_t stride = (size_t)in.width * 3 + 11;
     uint8_t *rows = malloc(stride * (size_t)in.height), *out;
-    struct image image = { rows, stride, in.width, in.height, 3 };
+    struct image image = { rows, stride, in.width, in.height, 3, DTYPE_UINT8 };
     struct plan_draw draw = { .seed = seed, .sample = 5, .epoch = 1 };
 
     for (int y = 0; y < in.height; y++)
@@ -420,7 +420,7 @@ static struct picture decoded(struct file f)
 
     cr_assert_eq(decode_info(f.bytes, f.n, &limits, &info, &report), 0, "%s", report.message);
     p = picture_new(info.width, info.height);
-    image = (struct image){ p.rgb, (size_t)p.width * 3, p.width, p.height, 3 };
+    image = (struct image){ p.rgb, (size_t)p.width * 3, p.width, p.height, 3, DTYPE_UINT8 };
     cr_assert_eq(decode_pixels(f.bytes, f.n, &limits, &image, &report), 0, "%s", report.message);
     return p;
 }
