@@ -1,10 +1,16 @@
 #include "kernels/kernels.h"
 
+#include "kernels/alpha.h"
 #include "kernels/emit.h"
+#include "kernels/nearest.h"
 #include "kernels/resize.h"
+#include "kernels/resize16.h"
 
 void kernels_init(struct kernels *k, unsigned flags)
 {
     resize_init(k, flags);
+    resize16_init(k, flags);
+    nearest_init(k, flags);
+    alpha_init(k, flags);
     emit_init(k, flags);
 }

@@ -19,6 +19,24 @@
     void name(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,      \
               int row_bytes, const struct resize_axis *axis)
 
+/* The passes of 16-bit images (kernels/resize16.h). Horizontal: `rows` rows of axis->out pixels, packed. Vertical: src is
+ * the first row that the axis reads, rows of row_values packed. Strides count bytes. */
+#define DECL_RESIZE16_H(name)                                                                             \
+    void name(int32_t *dst, const uint16_t *src, ptrdiff_t src_stride, int rows, int channels,            \
+              const struct resize16_axis *axis)
+#define DECL_RESIZE16_V(name)                                                                             \
+    void name(uint16_t *dst, ptrdiff_t dst_stride, const int32_t *src, int row_values,                    \
+              const struct resize16_axis *axis)
+
+/* Output pixel (i, j) of width x height is input pixel (x[i], y[j]); a pixel has 1 to 8 bytes. */
+#define DECL_NEAREST(name)                                                                                \
+    void name(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int pixel,    \
+              const int32_t *x, int width, const int32_t *y, int height)
+
+/* Multiply the colours of pixels by their alpha, the last of 2 or 4 channels of 8 bits (c * alpha / 255, rounded to
+ * nearest), or divide by it (c * 255 / alpha, rounded down, at most 255; c where alpha is 0). dst may be src. */
+#define DECL_ALPHA(name) void name(uint8_t *dst, const uint8_t *src, size_t pixels, int channels)
+
 /* Crop, mirror, normalise, convert and transpose in one pass. Reads `height` rows of `width` pixels at src (the
  * crop is the caller's pointer), mirrored left to right when flip is set, and writes one element each:
  *   uint8: the value; other types: v = x / 255 rounded to float, then (v - mean[c]) * inv_std[c] in float32,
@@ -36,13 +54,22 @@ struct emit {
 #define DECL_EMIT(name) void name(void *dst, const struct emit *e)
 
 struct resize_axis;
+struct resize16_axis;
 typedef DECL_RESIZE_H((*resize_h_fn));
 typedef DECL_RESIZE_V((*resize_v_fn));
+typedef DECL_RESIZE16_H((*resize16_h_fn));
+typedef DECL_RESIZE16_V((*resize16_v_fn));
+typedef DECL_NEAREST((*nearest_fn));
+typedef DECL_ALPHA((*alpha_fn));
 typedef DECL_EMIT((*emit_fn));
 
 struct kernels {
     resize_h_fn resize_h;
     resize_v_fn resize_v;
+    resize16_h_fn resize16_h;
+    resize16_v_fn resize16_v;
+    nearest_fn nearest;
+    alpha_fn alpha_multiply, alpha_divide;
     emit_fn emit_u8, emit_f32, emit_f16, emit_bf16;
 };
 

@@ -11,7 +11,9 @@
  * horizontal pass first, each pass rounded to 8 bits). */
 #define RESIZE_BITS 22
 
-enum resize_filter { RESIZE_BILINEAR };
+/* Pillow's names. All are stretched by the scale of a reduction, and so read every input. */
+enum resize_filter { RESIZE_BILINEAR, RESIZE_BICUBIC, RESIZE_BOX, RESIZE_HAMMING, RESIZE_LANCZOS };
+enum { RESIZE_FILTERS = RESIZE_LANCZOS + 1 };
 
 /* Four weights as 16-bit halves, weight = high * 65536 + low, for vector kernels. */
 struct resize_block {

@@ -1,9 +1,11 @@
-"""Writes cases for check_resize_golden.c to stdout: images and what Pillow's bilinear resize makes of them.
+"""Writes cases for check_resize_golden.c to stdout: images and what Pillow's resize makes of them.
 
-A case is 5 little-endian int32 (channels, width, height, out width, out height), 4 float64 (box: left, upper,
-right, lower), the input pixels, the output pixels. Exits with 77 where Pillow is missing.
+A case is 7 little-endian int32 (kind, channels, filter, width, height, out width, out height), 4 float64 (box: left,
+upper, right, lower), the input pixels, the output pixels. Kinds: 0 bytes, 1 bytes of which the last of a pixel is alpha,
+2 one channel of 16 bits. Exits with 77 where Pillow is missing.
 """
 
+import array
 import random
 import struct
 import sys
@@ -13,23 +15,26 @@ try:
 except ImportError:
     sys.exit(77)
 
-# The other modes of 2 and 4 bytes are multiplied by alpha first, which is no part of the resampling.
-MODES = {1: "L", 3: "RGB", 4: "CMYK"}
+FILTERS = [Image.Resampling[name] for name in ("BILINEAR", "BICUBIC", "BOX", "HAMMING", "LANCZOS", "NEAREST")]
+MODES = {(0, 1): "L", (0, 3): "RGB", (0, 4): "CMYK", (1, 2): "LA", (1, 4): "RGBA", (2, 1): "I"}
 SHAPES = [
     (1, 1, 1, 1), (1, 1, 7, 5), (7, 5, 1, 1), (2, 3, 3, 2), (64, 48, 64, 48), (64, 48, 64, 31), (64, 48, 17, 48),
     (500, 375, 341, 256), (333, 500, 256, 384), (640, 3, 20, 300), (3, 640, 300, 20), (1500, 1, 2, 1),
     (1, 1500, 1, 2), (997, 11, 1, 11), (16, 16, 224, 224), (120, 90, 60, 45), (120, 90, 30, 30), (90, 120, 270, 240),
+    (70000, 1, 300, 2), (1, 70001, 1, 301), (3, 2, 66000, 1), (2, 3, 1, 66001), (70000, 1, 69999, 1),
 ]
 
 
-def pixels(rng, count):
+def values(rng, count, top):
     """Noise, black and white noise, or extremes in runs: the sums reach both ends of their range."""
     kind = rng.randrange(3)
+    noise = array.array("H" if top > 255 else "B", rng.randbytes(count * (2 if top > 255 else 1)))
     if kind == 0:
-        return rng.randbytes(count)
-    if kind == 1:
-        return bytes(rng.choice((0, 255)) for _ in range(count))
-    return bytes(b for _ in range(count // 8 + 1) for b in [rng.choice((0, 1, 254, 255))] * 8)[:count]
+        return noise
+    extremes = (0, top, 1, top - 1) if kind == 2 else (0, top)
+    if kind == 2:
+        noise = [v for v in noise[:count // 8 + 1] for _ in range(8)][:count]
+    return [extremes[v % len(extremes)] for v in noise]
 
 
 def random_box(rng, width, height):
@@ -44,24 +49,37 @@ def random_box(rng, width, height):
     return (left, upper, rng.uniform(left + 0.2 * width, width), rng.uniform(upper + 0.2 * height, height))
 
 
-def write_case(rng, channels, shape, box):
+def image_bytes(image):
+    """Packed pixels; what mode "I" has is held within 16 bits."""
+    if image.mode != "I":
+        return image.tobytes()
+    return array.array("H", [min(max(v, 0), 65535) for v in image.getdata()]).tobytes()
+
+
+def write_case(rng, key, resample, shape, box):
     width, height, out_width, out_height = shape
-    data = pixels(rng, width * height * channels)
-    image = Image.frombytes(MODES[channels], (width, height), data)
-    result = image.resize((out_width, out_height), Image.Resampling.BILINEAR, box=box).tobytes()
-    head = struct.pack("<5i4d", channels, width, height, out_width, out_height, *box)
-    sys.stdout.buffer.write(head + data + result)
+    kind, channels = key
+    data = values(rng, width * height * channels, 65535 if kind == 2 else 255)
+    raw = array.array("i" if kind == 2 else "B", data).tobytes()
+    image = Image.frombytes(MODES[key], (width, height), raw)
+    result = image_bytes(image.resize((out_width, out_height), FILTERS[resample], box=box))
+    head = struct.pack("<7i4d", kind, channels, resample, width, height, out_width, out_height, *box)
+    sys.stdout.buffer.write(head + image_bytes(image) + result)
 
 
 def main():
     rng = random.Random(20)
     for shape in SHAPES:
-        for channels in MODES:
-            write_case(rng, channels, shape, (0, 0, shape[0], shape[1]))
-    for _ in range(1500):
+        for key in MODES:
+            for resample in range(len(FILTERS)):
+                write_case(rng, key, resample, shape, (0, 0, shape[0], shape[1]))
+    for _ in range(5000):
         top = rng.choice((4, 12, 40, 130))
         shape = tuple(rng.randint(1, top) for _ in range(4))
-        write_case(rng, rng.choice(list(MODES)), shape, random_box(rng, shape[0], shape[1]))
+        resample = rng.randrange(len(FILTERS))
+        # nearest takes whole images only
+        box = (0, 0, shape[0], shape[1]) if resample == 5 else random_box(rng, shape[0], shape[1])
+        write_case(rng, rng.choice(list(MODES)), resample, shape, box)
 
 
 main()
