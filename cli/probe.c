@@ -45,7 +45,7 @@ static void *place(void *arg, size_t bytes)
 static int run_suffix(struct probe *p, const struct image *image, uint64_t sample, struct outcome *r)
 {
     const struct plan_draw draw = { .sample = sample };
-    int rc = plan_shape(p->plan, image->width, image->height, image->channels, &r->shape, r->report.message,
+    int rc = plan_shape(p->plan, image, &r->shape, r->report.message,
                         sizeof r->report.message);
 
     if (rc < 0)

@@ -40,7 +40,8 @@
 /* Crop, mirror, normalise, convert and transpose in one pass. Reads `height` rows of `width` pixels at src (the
  * crop is the caller's pointer), mirrored left to right when flip is set, and writes one element each:
  *   uint8: the value; other types: v = x / 255 rounded to float, then (v - mean[c]) * inv_std[c] in float32,
- *   each step rounded; float16 and bfloat16 round that to nearest even.
+ *   each step rounded; float16 and bfloat16 round that to nearest even. uint16 is x * 257.
+ * The emit16 kernels read uint16 elements (src is aligned to them): uint8 is the high byte, floats begin with x / 65535.
  * With `plane` 0 the output is height x width x channels, packed; otherwise channel c starts at
  * dst + c * plane elements and holds height x width elements, packed. */
 struct emit {
@@ -70,7 +71,8 @@ struct kernels {
     resize16_v_fn resize16_v;
     nearest_fn nearest;
     alpha_fn alpha_multiply, alpha_divide;
-    emit_fn emit_u8, emit_f32, emit_f16, emit_bf16;
+    emit_fn emit_u8, emit_u16, emit_f32, emit_f16, emit_bf16;                /* of 8-bit images */
+    emit_fn emit16_u8, emit16_u16, emit16_f32, emit16_f16, emit16_bf16; /* of 16-bit images */
 };
 
 /* Fill k with the fastest kernel for each entry that flags (enum in cpu.h) allow; 0 = plain C. */

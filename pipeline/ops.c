@@ -38,7 +38,9 @@ const char *op_type_text(enum op_type type)
     case OP_INTEGER: return "a whole number";
     case OP_NUMBER: return "a number";
     case OP_NUMBERS: return "a list of numbers [a,b,..]";
+    case OP_INTEGERS: return "a list of whole numbers [a,b,..]";
     case OP_RANGE: return "a range low:high";
+    case OP_SPREAD: return "a number or a range low:high";
     case OP_SIZE: return "a whole number or [height,width]";
     case OP_EDGE: return "a whole number (the shorter edge) or [height,width]";
     case OP_WORD: return "a word";
@@ -49,8 +51,9 @@ const char *op_type_text(enum op_type type)
 const char *op_data_text(enum op_data data)
 {
     switch (data) {
+    case OP_SAME: break;
     case OP_FILE: return "an encoded file";
-    case OP_PIXELS: return "8-bit pixels";
+    case OP_PIXELS: return "pixels";
     case OP_VALUES: return "normalised values";
     case OP_TENSOR: return "a finished tensor";
     }
@@ -84,12 +87,12 @@ static void add_numbers(struct out *o, const double *v, int n, const char *betwe
 
 static void add_value(struct out *o, const struct op_param *param, const struct op_value *value)
 {
-    bool list = param->type == OP_NUMBERS || value->n > 1;
+    bool list = value->n > 1;
 
-    if (param->type == OP_WORD) {
+    if (value->n == 0) {
         add(o, "%s", param->words[(int)value->v[0]]);
-    } else if (param->type == OP_RANGE) {
-        add_numbers(o, value->v, 2, ":");
+    } else if (param->type == OP_RANGE || param->type == OP_SPREAD) {
+        add_numbers(o, value->v, value->n, ":");
     } else if (param->type == OP_SIZE && value->v[0] == value->v[1]) {
         add_numbers(o, value->v, 1, "");
     } else {

@@ -14,20 +14,31 @@
     XX(cache)                  \
     XX(resize)                 \
     XX(center_crop)            \
+    XX(crop)                   \
+    XX(pad)                    \
+    XX(five_crop)              \
+    XX(ten_crop)               \
+    XX(random_crop)            \
     XX(random_resized_crop)    \
     XX(random_horizontal_flip) \
+    XX(random_vertical_flip)   \
     XX(normalize)              \
-    XX(to)
+    XX(to)                     \
+    XX(mixup)                  \
+    XX(cutmix)
 
-#define OP_PARAMS_MAX 8 /* parameters of an operator, with the end mark */
-#define OP_WORDS_MAX 8  /* words that a parameter can choose from, with the end mark */
-#define OP_LIST_MAX 4   /* numbers in a list */
+#define OP_PARAMS_MAX 10 /* parameters of an operator, with the end mark */
+#define OP_WORDS_MAX 10  /* words that a parameter can choose from, with the end mark */
+#define OP_LIST_MAX 4    /* numbers in a list */
+#define OP_EDGE_MAX 1000000 /* pixels of an edge that a parameter can ask for */
 
 enum op_type {
     OP_INTEGER,
     OP_NUMBER,
     OP_NUMBERS, /* [a,b,...]; a single number is a list of one */
+    OP_INTEGERS, /* the same of whole numbers */
     OP_RANGE,   /* low:high */
+    OP_SPREAD,  /* low:high, or a single n that the operator makes a range of */
     OP_SIZE,    /* [height,width]; a single n is [n,n] */
     OP_EDGE,    /* [height,width], or a single n that means something else: the shorter edge */
     OP_WORD,
@@ -41,13 +52,13 @@ struct op_param {
     enum op_type type;
     const char *dflt;                /* as text; NULL: must be given */
     double min, max;                 /* of each number */
-    int count_min, count_max;        /* OP_NUMBERS: how many numbers */
-    const char *words[OP_WORDS_MAX]; /* OP_WORD */
+    int count_min, count_max;        /* OP_NUMBERS, OP_INTEGERS: how many numbers */
+    const char *words[OP_WORDS_MAX]; /* OP_WORD: what it can be; other types: words that can stand for a number, as in max_size=none */
     const char *help;
 };
 
-/* A parameter's value: n numbers; of OP_RANGE low and high, of OP_SIZE height and width, of OP_WORD the word's place in
- * the parameter's list. */
+/* A parameter's value: n numbers; of OP_RANGE low and high, of OP_SIZE height and width. Of a word, whatever the type:
+ * n is 0 and v[0] the word's place in the parameter's list. */
 struct op_value {
     int n;
     double v[OP_LIST_MAX];
@@ -55,23 +66,27 @@ struct op_value {
 
 /* What goes from one operator to the next. A bit set in op.takes. */
 enum op_data {
+    OP_SAME = 0,        /* op.gives: what it took */
     OP_FILE = 1 << 0,   /* encoded bytes */
-    OP_PIXELS = 1 << 1, /* 8-bit image */
+    OP_PIXELS = 1 << 1, /* image of 8 bits, or 16 where `decode` was asked for that */
     OP_VALUES = 1 << 2, /* normalised image */
     OP_TENSOR = 1 << 3, /* finished: element type and layout are settled */
 };
 
-/* "8-bit pixels". */
+/* "pixels". */
 const char *op_data_text(enum op_data data);
 
 /* An image's form, on its way through the operators. */
 struct op_shape {
     int width, height, channels;
     enum dtype dtype;
+    int count;  /* images of this size that a sample has, one below the other in memory: 1, or 5 of five_crop */
     bool chw;
-    bool fixed; /* width and height are the same for all images */
+    bool erased; /* normalised, with parts that are erased at the end */
+    bool fixed; /* width, height and channels are the same for all files */
 };
 
+struct mix;
 struct op;
 struct run;
 
@@ -88,6 +103,11 @@ struct op {
     int version; /* raised when the same text comes to mean other pixels: part of the hash */
     bool random; /* draws random numbers */
     bool cut;    /* is no step, only says where the cached part ends */
+    bool crops;  /* makes several images of one */
+    bool many;   /* works on samples of several images, too */
+    bool late;   /* works behind random_erasing of normalised values, too */
+    bool batch;  /* works on whole batches: has mix instead of run */
+    bool colour; /* works on 8-bit grey or RGB images only */
     unsigned takes;
     enum op_data gives;
     struct op_param params[OP_PARAMS_MAX];
@@ -98,6 +118,9 @@ struct op {
 
     /* Do it to run's image (pipeline/run.h); `to` is what shape said. 0, or an error of decode.h or MSCACHE_ENOMEM. */
     int (*run)(struct run *run, const struct op_step *step, const struct op_shape *to);
+
+    /* Mix the samples of a batch (pipeline/mix.h). */
+    void (*mix)(struct mix *mix, const struct op_step *step);
 
     const char *help;        /* one line */
     const char *example;     /* a whole pipeline */

@@ -17,9 +17,8 @@ struct decode_options ops_decode_options(const struct op_step *step)
 
 static int decode_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
-    size_t stride = (size_t)to->width * (size_t)to->channels;
-    struct image image = { run_output(r, to->width, to->height, to->channels), stride, to->width, to->height,
-                           to->channels, DTYPE_UINT8 };
+    size_t stride = (size_t)to->width * (size_t)to->channels * dtype_size(to->dtype);
+    struct image image = { run_output(r, to), stride, to->width, to->height, to->channels, to->dtype };
     int err;
 
     (void)step; /* its parameters are r->options */
@@ -27,7 +26,7 @@ static int decode_run(struct run *r, const struct op_step *step, const struct op
         return MSCACHE_ENOMEM;
     err = decode_pixels(r->file, r->file_size, r->options, &image, r->report);
     if (err == 0)
-        run_set(r, image.data, to->width, to->height, to->channels);
+        run_set(r, image.data, to);
     return err;
 }
 

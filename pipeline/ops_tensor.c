@@ -37,6 +37,7 @@ static int normalize_run(struct run *r, const struct op_step *step, const struct
 const struct op op_normalize = {
     .name = "normalize",
     .version = 1,
+    .many = true,
     .takes = OP_PIXELS,
     .gives = OP_VALUES,
     .params = {
@@ -55,14 +56,14 @@ const struct op op_normalize = {
 enum { TO_DTYPE, TO_LAYOUT };
 
 /* The words of `to`'s dtype, in this order. */
-static const enum dtype to_dtypes[] = { DTYPE_FLOAT32, DTYPE_FLOAT16, DTYPE_BFLOAT16, DTYPE_UINT8 };
+static const enum dtype to_dtypes[] = { DTYPE_FLOAT32, DTYPE_FLOAT16, DTYPE_BFLOAT16, DTYPE_UINT8, DTYPE_UINT16 };
 
 static int to_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
     enum dtype dtype = to_dtypes[(int)step->arg[TO_DTYPE].v[0]];
 
-    if (dtype == DTYPE_UINT8 && s->dtype != DTYPE_UINT8) {
-        snprintf(err, err_size, "normalised values do not fit uint8: write float32, float16 or bfloat16, or leave "
+    if ((dtype == DTYPE_UINT8 || dtype == DTYPE_UINT16) && s->dtype == DTYPE_FLOAT32) {
+        snprintf(err, err_size, "normalised values do not fit whole numbers: write float32, float16 or bfloat16, or leave "
                                 "out 'normalize'");
         return MSCACHE_ERANGE;
     }
@@ -81,10 +82,12 @@ static int to_run(struct run *r, const struct op_step *step, const struct op_sha
 const struct op op_to = {
     .name = "to",
     .version = 1,
+    .many = true,
+    .late = true,
     .takes = OP_PIXELS | OP_VALUES,
     .gives = OP_TENSOR,
     .params = {
-        { "dtype", OP_WORD, NULL, .words = { "float32", "float16", "bfloat16", "uint8" },
+        { "dtype", OP_WORD, NULL, .words = { "float32", "float16", "bfloat16", "uint8", "uint16" },
           .help = "element type; floats are x / 255 where nothing normalises" },
         { "layout", OP_WORD, "hwc", .words = { "hwc", "chw" }, .help = "order of height, width, channels" },
     },

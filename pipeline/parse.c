@@ -111,8 +111,8 @@ static int fail_expected(struct parser *p, const char *what)
 
 static int fail_type(struct parser *p, const struct op_param *param, size_t at)
 {
-    return fail(p, MSCACHE_ESYNTAX, at, "%s: '%s' takes %s", p->op->name, param->name,
-                op_type_text(param->type));
+    return fail(p, MSCACHE_ESYNTAX, at, "%s: '%s' takes %s%s%s", p->op->name, param->name, op_type_text(param->type),
+                param->words[0] ? " or the word " : "", param->words[0] ? param->words[0] : "");
 }
 
 static int check_range(struct parser *p, const struct op_param *param, double v, size_t at)
@@ -128,7 +128,7 @@ static int check_range(struct parser *p, const struct op_param *param, double v,
 
 static bool is_whole(enum op_type type)
 {
-    return type == OP_INTEGER || type == OP_SIZE || type == OP_EDGE;
+    return type == OP_INTEGER || type == OP_INTEGERS || type == OP_SIZE || type == OP_EDGE;
 }
 
 static int parse_number(struct parser *p, const struct op_param *param, double *ret)
@@ -151,8 +151,10 @@ static int parse_number(struct parser *p, const struct op_param *param, double *
 
 static void count_limits(const struct op_param *param, int *min, int *max)
 {
-    *min = param->type == OP_NUMBERS ? param->count_min : param->type == OP_EDGE ? 1 : 2;
-    *max = param->type == OP_NUMBERS ? param->count_max : 2;
+    bool numbers = param->type == OP_NUMBERS || param->type == OP_INTEGERS;
+
+    *min = numbers ? param->count_min : param->type == OP_EDGE ? 1 : 2;
+    *max = numbers ? param->count_max : 2;
 }
 
 /* What follows "[". */
@@ -185,8 +187,9 @@ static int parse_range(struct parser *p, const struct op_param *param, struct op
 
     if (err)
         return err;
+    ret->n = 1;
     if (!take(p, ':'))
-        return fail_type(p, param, at);
+        return param->type == OP_SPREAD ? 0 : fail_type(p, param, at);
     if ((err = parse_number(p, param, &ret->v[1])) != 0)
         return err;
     if (ret->v[0] > ret->v[1])
@@ -219,7 +222,6 @@ static int parse_word(struct parser *p, const struct op_param *param, struct op_
 
     for (int i = 0; param->words[i]; i++)
         if (text_is(word, param->words[i])) {
-            ret->n = 1;
             ret->v[0] = i;
             return 0;
         }
@@ -228,13 +230,14 @@ static int parse_word(struct parser *p, const struct op_param *param, struct op_
 
 static int parse_value(struct parser *p, const struct op_param *param, struct op_value *ret)
 {
-    bool list = param->type == OP_NUMBERS || param->type == OP_SIZE || param->type == OP_EDGE;
+    bool list = param->type == OP_NUMBERS || param->type == OP_INTEGERS || param->type == OP_SIZE ||
+                param->type == OP_EDGE;
     int err;
 
     *ret = (struct op_value){ 0 };
-    if (param->type == OP_WORD)
+    if (param->type == OP_WORD || (param->words[0] && is_name(peek(p))))
         return parse_word(p, param, ret);
-    if (param->type == OP_RANGE)
+    if (param->type == OP_RANGE || param->type == OP_SPREAD)
         return parse_range(p, param, ret);
     if (list && take(p, '['))
         return parse_list(p, param, ret);

@@ -33,6 +33,9 @@ static int fail_order(struct making *m, const struct op_step *step, enum op_data
         return fail(m, MSCACHE_ESYNTAX, step->at, "'%s' can only be the first operator", name);
     if (step->op == maker)
         return fail(m, MSCACHE_ESYNTAX, step->at, "'%s' can be used only once", name);
+    if (step->op->takes == OP_TENSOR)
+        return fail(m, MSCACHE_ESYNTAX, step->at, "'%s' works on %s: put it behind 'to'", name,
+                    op_data_text(OP_TENSOR));
     return fail(m, MSCACHE_ESYNTAX, step->at, "'%s' works on %s, not on %s: put it before '%s'", name,
                 op_data_text(OP_PIXELS), op_data_text(have), maker->name);
 }
@@ -48,6 +51,8 @@ static int check_order(struct making *m)
 
         if (!(step->op->takes & have))
             return fail_order(m, step, have, maker);
+        if (step->op->gives == OP_SAME)
+            continue;
         if (step->op->gives != have)
             maker = step->op;
         have = step->op->gives;
@@ -59,7 +64,7 @@ static int check_order(struct making *m)
 static int take_cut(struct making *m, int *ret_cut)
 {
     struct parsed *p = &m->parsed;
-    const char *drawer = NULL;
+    const char *drawer = NULL, *cropper = NULL;
     int n = 0;
 
     *ret_cut = -1;
@@ -67,6 +72,8 @@ static int take_cut(struct making *m, int *ret_cut)
         if (!p->step[i].op->cut) {
             if (p->step[i].op->random && !drawer)
                 drawer = p->step[i].op->name;
+            if (p->step[i].op->crops)
+                cropper = p->step[i].op->name;
             p->step[n++] = p->step[i];
             continue;
         }
@@ -76,36 +83,66 @@ static int take_cut(struct making *m, int *ret_cut)
             return fail(m, MSCACHE_ESYNTAX, p->step[i].at,
                         "'%s' draws random numbers, and what is cached would be the same in every epoch: put '%s' "
                         "before it", drawer, p->step[i].op->name);
+        if (cropper)
+            return fail(m, MSCACHE_ESYNTAX, p->step[i].at,
+                        "'%s' makes several images of one, and one is stored: put '%s' before it", cropper,
+                        p->step[i].op->name);
         *ret_cut = n;
     }
     p->n = n;
     return 0;
 }
 
-/* The longest prefix that draws no random number and keeps 8-bit pixels. */
+static bool keeps_pixels(const struct op *op)
+{
+    return op->gives == OP_PIXELS || (op->gives == OP_SAME && (op->takes & OP_PIXELS));
+}
+
+/* The longest prefix that draws no random number and keeps one image of pixels. */
 static int default_cut(const struct parsed *p)
 {
     int cut = 0;
 
-    while (cut < p->n && !p->step[cut].op->random && p->step[cut].op->gives == OP_PIXELS)
+    while (cut < p->n && !p->step[cut].op->random && !p->step[cut].op->crops && keeps_pixels(p->step[cut].op))
         cut++;
     return cut;
 }
 
-/* The form of the end result for the smallest image: what is wrong with that is wrong for all. */
-static int check_shapes(struct making *m)
+/* The form of the end result for an image of so many channels. On an error *ret_at is the step that does not fit. */
+static int shape_of(const struct parsed *p, int channels, struct op_shape *ret, int *ret_at, char *why, size_t why_size)
 {
-    struct op_shape s = { 1, 1, 3, DTYPE_UINT8, false, false };
-    char why[256];
+    struct op_shape s = { .width = 1, .height = 1, .channels = channels, .dtype = DTYPE_UINT8, .count = 1 };
 
-    for (int i = 0; i < m->parsed.n; i++) {
-        const struct op_step *step = &m->parsed.step[i];
-        int err = run_shape(step, &s, why, sizeof why);
+    for (int i = 0; i < p->n; i++) {
+        int err = run_shape(&p->step[i], &s, why, why_size);
 
-        if (err)
-            return fail(m, err, step->at, "%s", why);
+        if (err) {
+            *ret_at = i;
+            return err;
+        }
     }
-    m->plan->shape = s;
+    *ret = s;
+    return 0;
+}
+
+/* The form of the end result for the smallest image: what is wrong with that is wrong for all. Where the files decide
+ * how many channels there are, what fits any of them is let pass. */
+static int check_shapes(struct making *m, enum decode_mode mode)
+{
+    static const int any[] = { 3, 1, 4, 2 };
+    struct op_shape *s = &m->plan->shape;
+    char why[256];
+    int at, other, err = shape_of(&m->parsed, mode == DECODE_GRAY ? 1 : 3, s, &at, why, sizeof why);
+
+    for (size_t i = 1; err && mode == DECODE_UNCHANGED && i < sizeof any / sizeof *any; i++) {
+        char unused[256];
+
+        if (shape_of(&m->parsed, any[i], s, &other, unused, sizeof unused) == 0)
+            err = 0;
+    }
+    if (err)
+        return fail(m, err, m->parsed.step[at].at, "%s", why);
+    s->fixed = s->fixed && mode != DECODE_UNCHANGED;
     return 0;
 }
 
@@ -177,6 +214,12 @@ static int keep_steps(struct plan *p, const struct parsed *parsed)
         drawn += p->step[i].op->random;
     }
     p->random = drawn > 0;
+    p->samples = p->n;
+    while (p->samples > 0 && p->step[p->samples - 1].op->batch)
+        p->samples--;
+    p->keeps_dtype = true;
+    for (int i = 0; i < p->n; i++)
+        p->keeps_dtype = p->keeps_dtype && keeps_pixels(p->step[i].op);
     p->options = ops_decode_options(&p->step[0]);
     return 0;
 }
@@ -187,7 +230,8 @@ static int make(struct making *m)
     int cut, err;
 
     if ((err = parse_text(&m->parsed, m->text, m->err, m->err_size)) != 0 || (err = check_order(m)) != 0 ||
-        (err = take_cut(m, &cut)) != 0 || (err = check_shapes(m)) != 0)
+        (err = take_cut(m, &cut)) != 0 ||
+        (err = check_shapes(m, ops_decode_options(&m->parsed.step[0]).mode)) != 0)
         return err;
     p->cut = cut < 0 ? default_cut(&m->parsed) : cut;
     if ((err = keep_steps(p, &m->parsed)) != 0 || (err = write_texts(m)) != 0)
@@ -252,26 +296,40 @@ const struct decode_options *plan_decoding(const struct plan *p)
     return &p->options;
 }
 
+bool plan_mixes(const struct plan *p)
+{
+    return p->samples < p->n;
+}
+
 bool plan_fixed_shape(const struct plan *p)
 {
     return p->shape.fixed;
 }
 
-int plan_shape(const struct plan *p, int width, int height, int channels, struct plan_shape *ret, char *err,
-               size_t err_size)
+/* Height, width, channels in the output's order, behind the number of crops where there are several. */
+static void fill_shape(struct plan_shape *ret, const struct op_shape *s, enum dtype dtype)
 {
-    struct op_shape s = { width, height, channels, DTYPE_UINT8, false, false };
+    uint32_t *shape = ret->shape;
+
+    *ret = (struct plan_shape){ .dtype = dtype, .ndim = 3 };
+    if (s->count > 1) {
+        *shape++ = (uint32_t)s->count;
+        ret->ndim++;
+    }
+    shape[0] = (uint32_t)(s->chw ? s->channels : s->height);
+    shape[1] = (uint32_t)(s->chw ? s->height : s->width);
+    shape[2] = (uint32_t)(s->chw ? s->width : s->channels);
+    ret->bytes = (size_t)s->count * (size_t)s->height * (size_t)s->width * (size_t)s->channels * dtype_size(dtype);
+}
+
+int plan_shape(const struct plan *p, const struct image *form, struct plan_shape *ret, char *err, size_t err_size)
+{
+    struct op_shape s = p->shape.fixed ? p->shape : plan_form(form);
     int code;
 
-    if (p->shape.fixed)
-        s = p->shape;
-    for (int i = p->cut; i < p->n && !p->shape.fixed; i++)
+    for (int i = p->cut; i < p->samples && !p->shape.fixed; i++)
         if ((code = run_shape(&p->step[i], &s, err, err_size)) != 0)
             return code;
-    *ret = (struct plan_shape){ .dtype = s.dtype, .ndim = 3 };
-    ret->shape[0] = (uint32_t)(s.chw ? s.channels : s.height);
-    ret->shape[1] = (uint32_t)(s.chw ? s.height : s.width);
-    ret->shape[2] = (uint32_t)(s.chw ? s.width : s.channels);
-    ret->bytes = (size_t)s.height * (size_t)s.width * (size_t)s.channels * dtype_size(s.dtype);
+    fill_shape(ret, &s, plan_dtype(p, form->dtype));
     return 0;
 }

@@ -39,7 +39,23 @@ void plan_worker_free(struct plan_worker *w);
 /* Gives memory for `bytes` bytes of pixels, aligned to 64, or NULL (then MSCACHE_ENOMEM is the result). */
 typedef void *(*plan_place_fn)(void *arg, size_t bytes);
 
-/* Run the prefix on a file's bytes. The result's pixels are in memory from place(), rows packed, 3 channels. Errors: those of the
+/* What one step did, for people who look at a sample. */
+struct plan_step_report {
+    const char *name; /* the operator's; "output" for the last conversion to the end result */
+    int width, height, channels, count;
+    enum dtype dtype;
+    uint64_t ns;       /* that it took; operators that could be put off are made to work at once */
+    const char *drawn; /* "angle=12.5 translate=[3,-4]": what a random operator drew, "" for others */
+};
+
+/* Have each step reported while this worker runs; t is kept until it is replaced. NULL: no more. Pixels are the same. */
+struct plan_trace {
+    void (*step)(void *arg, const struct plan_step_report *report);
+    void *arg;
+};
+void plan_worker_trace(struct plan_worker *w, const struct plan_trace *t);
+
+/* Run the prefix on a file's bytes. The result's pixels are in memory from place(), rows packed. Errors: those of the
  * decoder (format group), MSCACHE_ERANGE where an operator does not fit the image (report->message says which),
  * MSCACHE_ENOMEM. place() is called at most once, and not before the size is known. */
 int plan_prefix(const struct plan *p, struct plan_worker *w, const void *file, size_t n, plan_place_fn place, void *arg,
@@ -48,15 +64,15 @@ int plan_prefix(const struct plan *p, struct plan_worker *w, const void *file, s
 /* What a sample looks like at the end. */
 struct plan_shape {
     enum dtype dtype;
-    int ndim;          /* 3 */
-    uint32_t shape[3]; /* height, width, channels; or channels, height, width with `to(.., chw)` */
+    int ndim;          /* 3; 4 after five_crop and ten_crop */
+    uint32_t shape[4]; /* [crops,] height, width, channels; or [crops,] channels, height, width with `to(.., chw)`; the
+                          rest is 0 */
     size_t bytes;
 };
 
-/* Shape of the end result for a prefix image of this size. MSCACHE_ERANGE (message in err) where an operator does
- * not fit. When plan_fixed_shape holds, width and height do not matter. */
-int plan_shape(const struct plan *p, int width, int height, int channels, struct plan_shape *ret, char *err,
-               size_t err_size);
+/* Shape of the end result for a prefix image of this form (its pixels are not looked at). MSCACHE_ERANGE (message in
+ * err) where an operator does not fit. When plan_fixed_shape holds, the form does not matter. */
+int plan_shape(const struct plan *p, const struct image *form, struct plan_shape *ret, char *err, size_t err_size);
 bool plan_fixed_shape(const struct plan *p);
 
 /* Names the random stream of a sample: the same three numbers draw the same values, on any thread and machine. */
@@ -69,5 +85,21 @@ struct plan_draw {
  * element. MSCACHE_ERANGE, MSCACHE_ENOMEM, with err. */
 int plan_suffix(const struct plan *p, struct plan_worker *w, const struct image *in, const struct plan_draw *draw,
                 void *out, char *err, size_t err_size);
+
+/* ---- batches ---- */
+
+/* How a batch was mixed: sample i (after mixing) is `weight` of what it was and 1 - weight of sample i - 1 (of the last
+ * one for i = 0). weight 1: not at all. */
+struct plan_mix {
+    double weight;
+};
+
+/* Does the pipeline end with mixup or cutmix? */
+bool plan_mixes(const struct plan *p);
+
+/* Mix n samples of the end result's shape, packed at data, in place. draw->sample names the batch: by convention its
+ * first sample. MSCACHE_ENOMEM. */
+int plan_mix(const struct plan *p, const struct plan_shape *shape, const struct plan_draw *draw, void *data, size_t n,
+             struct plan_mix *ret);
 
 #endif

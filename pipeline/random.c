@@ -93,6 +93,53 @@ double random_log_between(struct random *r, double low, double high)
     return exp_series(random_between(r, log_series(low), log_series(high)));
 }
 
+double random_normal(struct random *r)
+{
+    double x, y, square;
+
+    do {
+        x = random_between(r, -1, 1);
+        y = random_between(r, -1, 1);
+        square = x * x + y * y;
+    } while (square >= 1 || square == 0);
+    return x * sqrt(-2 * log_series(square) / square);
+}
+
+/* Of shape alpha >= 1. */
+static double gamma_large(struct random *r, double alpha)
+{
+    double d = alpha - 1.0 / 3, c = 1 / sqrt(9 * d);
+
+    for (;;) {
+        double x = random_normal(r), v = 1 + c * x, u = 1 - random_unit(r);
+
+        if (v <= 0)
+            continue;
+        v = v * v * v;
+        if (log_series(u) < 0.5 * x * x + d - d * v + d * log_series(v))
+            return d * v;
+    }
+}
+
+double random_gamma(struct random *r, double alpha)
+{
+    double g, power;
+
+    if (alpha >= 1)
+        return gamma_large(r, alpha);
+    g = gamma_large(r, alpha + 1);
+    power = log_series(1 - random_unit(r)) / alpha;
+    g *= power > -600 ? exp_series(power) : 0;
+    return g > 1e-300 ? g : 1e-300;
+}
+
+double random_beta(struct random *r, double a, double b)
+{
+    double x = random_gamma(r, a), y = random_gamma(r, b);
+
+    return x / (x + y);
+}
+
 uint32_t random_below(struct random *r, uint32_t n)
 {
     /* Lemire's method: the high word of a product, without those low words that would come once too often. */

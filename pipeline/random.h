@@ -31,6 +31,15 @@ double random_between(struct random *r, double low, double high);
 /* exp of a number uniform in [log low, log high); 0 < low <= high. */
 double random_log_between(struct random *r, double low, double high);
 
+/* Standard normal (Marsaglia's polar method). */
+double random_normal(struct random *r);
+
+/* Gamma of shape alpha > 0, scale 1 (Marsaglia and Tsang, ACM TOMS 26, 2000). Not 0. */
+double random_gamma(struct random *r, double alpha);
+
+/* Beta(a, b): a gamma's part of two. In [0, 1]. */
+double random_beta(struct random *r, double a, double b);
+
 /* Uniform in 0 .. n - 1, every value exactly as likely; n >= 1. */
 uint32_t random_below(struct random *r, uint32_t n);
 

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/error.h"
+#include "pipeline/finish.h"
 #include "pipeline/plan_body.h"
 
 struct plan_worker *plan_worker_new(const struct plan *p, unsigned cpu_flags)
@@ -29,18 +31,84 @@ void plan_worker_free(struct plan_worker *w)
     free(w);
 }
 
+void plan_worker_trace(struct plan_worker *w, const struct plan_trace *t)
+{
+    w->trace = t;
+}
+
+/* ---- form ---- */
+
+static int fail_many(const struct op *op, const struct op_shape *s, char *err, size_t err_size)
+{
+    snprintf(err, err_size, "%s: works on one image, not on the %d crops of a sample: put it before them", op->name,
+             s->count);
+    return MSCACHE_ERANGE;
+}
+
+static int fail_colour(const struct op *op, const struct op_shape *s, char *err, size_t err_size)
+{
+    snprintf(err, err_size, "%s: works on 8-bit grey or RGB images, not on %d channel%s of %zu bits: write decode(mode=rgb)",
+             op->name, s->channels, s->channels > 1 ? "s" : "", dtype_size(s->dtype) * 8);
+    return MSCACHE_ERANGE;
+}
+
 int run_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
+    const struct op *op = step->op;
     char why[200];
-    int code = step->op->shape ? step->op->shape(step, s, why, sizeof why) : 0;
+    int code;
 
-    if (code == 0 && (uint64_t)s->width * (uint64_t)s->height > RUN_PIXELS_MAX) {
+    if (s->count > 1 && !op->many)
+        return fail_many(op, s, err, err_size);
+    if (s->erased && !op->late) {
+        snprintf(err, err_size, "%s: cannot follow random_erasing of normalised values: put it before", op->name);
+        return MSCACHE_ERANGE;
+    }
+    if (op->colour && (s->dtype != DTYPE_UINT8 || (s->channels != 1 && s->channels != 3)))
+        return fail_colour(op, s, err, err_size);
+    code = op->shape ? op->shape(step, s, why, sizeof why) : 0;
+    if (code == 0 && (uint64_t)s->width * (uint64_t)s->height * (uint64_t)s->count > RUN_PIXELS_MAX) {
         snprintf(why, sizeof why, "the result would be too large: %d x %d pixels (width x height)", s->width,
-                 s->height);
+                 s->height * s->count);
         code = MSCACHE_ERANGE;
     }
     if (code)
-        snprintf(err, err_size, "%s: %s", step->op->name, why);
+        snprintf(err, err_size, "%s: %s", op->name, why);
+    return code;
+}
+
+/* ---- steps ---- */
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void report(struct run *r, const char *name, const struct op_shape *s, uint64_t since)
+{
+    const struct plan_trace *t = r->worker->trace;
+    const struct plan_step_report step = { .name = name, .width = s->width, .height = s->height,
+                                           .channels = s->channels, .count = s->count, .dtype = s->dtype,
+                                           .ns = clock_ns() - since, .drawn = r->drawn };
+
+    t->step(t->arg, &step);
+}
+
+static int run_traced(struct run *r, const struct op_step *step, const struct op_shape *s)
+{
+    uint64_t begun = clock_ns();
+    int code;
+
+    r->drawn[0] = '\0';
+    code = step->op->run(r, step, s);
+    if (code == 0)
+        code = run_settle(r);
+    if (code == 0)
+        report(r, step->op->name, s, begun);
+    r->drawn[0] = '\0';
     return code;
 }
 
@@ -56,8 +124,12 @@ static int run_steps(struct run *r, const struct op_step *step, int n, struct op
         if (step->op->random)
             random_start(&r->random, draw->seed, draw->epoch, draw->sample, (unsigned)step->random_index);
         r->last = i + 1 == n;
-        if ((code = step->op->run(r, step, s)) != 0)
+        code = r->worker->trace ? run_traced(r, step, s) : step->op->run(r, step, s);
+        if (code) {
+            if (r->why[0])
+                snprintf(err, err_size, "%s: %s", step->op->name, r->why);
             return code;
+        }
     }
     return 0;
 }
@@ -68,7 +140,7 @@ static int run_steps(struct run *r, const struct op_step *step, int n, struct op
 static int finish_prefix(struct run *r, struct image *ret)
 {
     const struct view *v = &r->view;
-    size_t stride = (size_t)v->crop_width * (size_t)v->channels;
+    size_t stride = (size_t)v->crop_width * view_pixel(v);
 
     if (!r->placed) {
         int err;
@@ -79,7 +151,7 @@ static int finish_prefix(struct run *r, struct image *ret)
         if ((err = run_render(r, r->placed, stride)) != 0)
             return err;
     }
-    *ret = (struct image){ r->placed, stride, v->crop_width, v->crop_height, v->channels, DTYPE_UINT8 };
+    *ret = (struct image){ r->placed, stride, v->crop_width, v->crop_height, v->channels, v->dtype };
     return 0;
 }
 
@@ -95,7 +167,7 @@ int plan_prefix(const struct plan *p, struct plan_worker *w, const void *file, s
 {
     struct run r = { .worker = w, .file = file, .file_size = n, .options = &p->options, .report = report,
                      .place = place, .place_arg = arg, .view = { .slot = -1 } };
-    struct op_shape s = { .channels = 3, .dtype = DTYPE_UINT8 };
+    struct op_shape s = { .count = 1 };
     struct decode_info info;
     int code;
 
@@ -104,6 +176,7 @@ int plan_prefix(const struct plan *p, struct plan_worker *w, const void *file, s
         return code;
     s.width = info.width;
     s.height = info.height;
+    s.channels = 3;
     code = run_steps(&r, p->step, p->cut, &s, NULL, report->message, sizeof report->message);
     return say(report, code ? code : finish_prefix(&r, ret));
 }
@@ -116,55 +189,40 @@ static void *place_out(void *arg, size_t bytes)
     return arg;
 }
 
-static emit_fn emit_of(const struct kernels *k, enum dtype dtype)
-{
-    switch (dtype) {
-    case DTYPE_FLOAT32: return k->emit_f32;
-    case DTYPE_FLOAT16: return k->emit_f16;
-    case DTYPE_BFLOAT16: return k->emit_bf16;
-    default: return k->emit_u8;
-    }
-}
-
-/* Crop, mirror, normalise, convert and transpose: what is left of the view, in one pass. */
+/* What is left of the view becomes the end result. */
 static int finish_suffix(struct run *r, const struct op_shape *s, void *out)
 {
     const struct view *v = &r->view;
-    struct emit e;
-    int err;
+    uint64_t begun = r->worker->trace ? clock_ns() : 0;
+    int err = 0;
 
-    if (r->placed)
-        return 0;
-    if (r->place && !v->flip)
-        return run_render(r, out, (size_t)v->crop_width * (size_t)v->channels);
-    if ((err = run_settle(r)) != 0)
-        return err;
-    e = (struct emit){ .src = v->data + v->crop_y * v->stride + (ptrdiff_t)v->crop_x * v->channels,
-                       .src_stride = v->stride, .width = v->crop_width, .height = v->crop_height,
-                       .channels = v->channels, .flip = v->flip, .mean = v->mean, .inv_std = v->inv_std,
-                       .plane = s->chw ? (size_t)v->crop_width * (size_t)v->crop_height : 0 };
-    emit_of(&r->worker->kernels, s->dtype)(out, &e);
-    return 0;
+    if (r->place && !r->placed && !v->flip)
+        err = run_render(r, out, (size_t)v->crop_width * view_pixel(v));
+    else if (!r->placed)
+        err = finish_output(r, s, out);
+    if (err == 0 && r->worker->trace)
+        report(r, "output", s, begun);
+    return err;
 }
 
-/* Does the whole suffix keep 8-bit pixels, rows packed, so that operators can write to its output? */
-static bool ends_as_pixels(const struct plan *p)
+/* Does the whole suffix keep its pixels, rows packed, so that operators can write to its output? */
+static bool ends_as_pixels(const struct plan *p, const struct image *in)
 {
-    return p->shape.dtype == DTYPE_UINT8 && !p->shape.chw;
+    return plan_dtype(p, in->dtype) == in->dtype && !p->shape.chw;
 }
 
 int plan_suffix(const struct plan *p, struct plan_worker *w, const struct image *in, const struct plan_draw *draw,
                 void *out, char *err, size_t err_size)
 {
-    struct run r = { .worker = w, .place = ends_as_pixels(p) ? place_out : NULL, .place_arg = out };
-    struct op_shape s = { in->width, in->height, in->channels, DTYPE_UINT8, false, false };
+    struct run r = { .worker = w, .place = ends_as_pixels(p, in) ? place_out : NULL, .place_arg = out };
+    struct op_shape s = plan_form(in);
     int code;
 
-    run_set(&r, in->data, in->width, in->height, in->channels);
+    run_set(&r, in->data, &s);
     r.view.stride = (ptrdiff_t)in->stride;
     for (int c = 0; c < 4; c++)
-        r.view.inv_std[c] = 1; /* x / 255 where nothing normalises */
-    code = run_steps(&r, p->step + p->cut, p->n - p->cut, &s, draw, err, err_size);
+        r.view.inv_std[c] = 1; /* values from 0 to 1 where nothing normalises */
+    code = run_steps(&r, p->step + p->cut, p->samples - p->cut, &s, draw, err, err_size);
     if (code == 0)
         code = finish_suffix(&r, &s, out);
     if (code == MSCACHE_ENOMEM && err_size)

@@ -1,6 +1,7 @@
 #include "config.h"
 #include "pipeline/run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,18 +40,28 @@ static int slot_of(const struct run *r, const uint8_t *data)
     return -1;
 }
 
-void run_set(struct run *r, const uint8_t *data, int width, int height, int channels)
+void run_set(struct run *r, const uint8_t *data, const struct op_shape *to)
 {
     struct view *v = &r->view;
 
     v->data = data;
-    v->stride = (ptrdiff_t)width * channels;
-    v->width = v->full_width = v->crop_width = width;
-    v->height = v->full_height = v->crop_height = height;
-    v->channels = channels;
+    v->width = v->full_width = v->crop_width = to->width;
+    v->height = v->full_height = v->crop_height = to->height * to->count;
+    v->channels = to->channels;
+    v->dtype = to->dtype;
+    v->count = to->count;
+    v->stride = (ptrdiff_t)to->width * (ptrdiff_t)view_pixel(v);
     v->slot = slot_of(r, data);
     v->crop_x = v->crop_y = 0;
     v->flip = false;
+}
+
+struct op_shape run_form(const struct run *r)
+{
+    const struct view *v = &r->view;
+
+    return (struct op_shape){ .width = v->crop_width, .height = v->crop_height / v->count, .channels = v->channels,
+                              .dtype = v->dtype, .count = v->count };
 }
 
 void run_crop(struct run *r, int x, int y, int width, int height)
@@ -66,6 +77,17 @@ void run_crop(struct run *r, int x, int y, int width, int height)
 void run_flip(struct run *r)
 {
     r->view.flip = !r->view.flip;
+}
+
+static size_t row_bytes(const struct view *v)
+{
+    return (size_t)v->crop_width * view_pixel(v);
+}
+
+/* The first pixel of the crop of a view that is not resized. */
+static const uint8_t *crop_data(const struct view *v)
+{
+    return v->data + v->crop_y * v->stride + v->crop_x * (ptrdiff_t)view_pixel(v);
 }
 
 static bool resized(const struct view *v)
@@ -101,7 +123,7 @@ static int render_resized(struct run *r, uint8_t *dst, size_t stride)
     const struct view *v = &r->view;
     struct span x = span_of(v->width, v->full_width, v->crop_x, v->crop_width);
     struct span y = span_of(v->height, v->full_height, v->crop_y, v->crop_height);
-    const uint8_t *src = v->data + y.skip * v->stride + (ptrdiff_t)x.skip * v->channels;
+    const uint8_t *src = v->data + y.skip * v->stride + x.skip * (ptrdiff_t)view_pixel(v);
     struct resize_image to = { dst, (ptrdiff_t)stride, x.out, y.out };
     struct resize_image from = { (uint8_t *)src, v->stride, x.in, y.in };
     struct resize_axis horizontal, vertical;
@@ -123,23 +145,31 @@ static int render_resized(struct run *r, uint8_t *dst, size_t stride)
 static void render_rows(struct run *r, uint8_t *dst, size_t stride)
 {
     const struct view *v = &r->view;
-    size_t row = (size_t)v->crop_width * (size_t)v->channels;
-    struct emit e = { .src = v->data + v->crop_y * v->stride + (ptrdiff_t)v->crop_x * v->channels,
-                      .src_stride = v->stride, .width = v->crop_width, .height = 1, .channels = v->channels,
-                      .flip = v->flip };
+    size_t row = row_bytes(v);
+    struct emit e = { .src = crop_data(v), .src_stride = v->stride, .width = v->crop_width, .height = 1,
+                      .channels = v->channels, .flip = v->flip };
+    emit_fn mirror = v->dtype == DTYPE_UINT16 ? r->worker->kernels.emit16_u16 : r->worker->kernels.emit_u8;
 
     for (int y = 0; y < v->crop_height; y++, e.src += v->stride, dst += stride) {
         if (v->flip)
-            r->worker->kernels.emit_u8(dst, &e);
+            mirror(dst, &e);
         else
             memcpy(dst, e.src, row);
     }
 }
 
+/* Form of the view with its rows packed. */
+static void set_packed(struct run *r, const uint8_t *data)
+{
+    struct op_shape form = run_form(r);
+
+    run_set(r, data, &form);
+}
+
 int run_settle(struct run *r)
 {
     struct view *v = &r->view;
-    size_t row = (size_t)v->crop_width * (size_t)v->channels;
+    size_t row = row_bytes(v);
     bool flip = v->flip;
     uint8_t *data;
     int err;
@@ -150,7 +180,7 @@ int run_settle(struct run *r)
     err = data ? render_resized(r, data, row) : MSCACHE_ENOMEM;
     if (err)
         return err;
-    run_set(r, data, v->crop_width, v->crop_height, v->channels);
+    set_packed(r, data);
     v->flip = flip;
     return 0;
 }
@@ -167,9 +197,10 @@ int run_render(struct run *r, uint8_t *dst, size_t stride)
     return 0;
 }
 
-uint8_t *run_output(struct run *r, int width, int height, int channels)
+uint8_t *run_output(struct run *r, const struct op_shape *to)
 {
-    size_t bytes = (size_t)width * (size_t)height * (size_t)channels;
+    size_t bytes = (size_t)to->width * (size_t)to->height * (size_t)to->count * (size_t)to->channels *
+                   dtype_size(to->dtype);
 
     /* run_render to this memory must then need no other */
     if (r->view.flip && run_settle(r) != 0)
@@ -185,23 +216,111 @@ uint8_t *run_output(struct run *r, int width, int height, int channels)
 static int settle_flip(struct run *r)
 {
     struct view *v = &r->view;
-    size_t row = (size_t)v->crop_width * (size_t)v->channels;
+    size_t row = row_bytes(v);
     uint8_t *data = scratch_pixels(r, row * (size_t)v->crop_height);
 
     if (!data)
         return MSCACHE_ENOMEM;
     render_rows(r, data, row);
-    run_set(r, data, v->crop_width, v->crop_height, v->channels);
+    set_packed(r, data);
     return 0;
 }
 
 /* Leave out the pixels around the crop of a view that is not resized. */
 static void settle_crop(struct view *v)
 {
-    v->data += v->crop_y * v->stride + (ptrdiff_t)v->crop_x * v->channels;
+    v->data = crop_data(v);
     v->width = v->full_width = v->crop_width;
     v->height = v->full_height = v->crop_height;
     v->crop_x = v->crop_y = 0;
+}
+
+int run_flatten(struct run *r)
+{
+    int err = run_settle(r);
+
+    if (err)
+        return err;
+    if (r->view.flip)
+        return settle_flip(r);
+    settle_crop(&r->view);
+    return 0;
+}
+
+uint8_t *run_writable(struct run *r)
+{
+    struct view *v = &r->view;
+    bool own;
+    uint8_t *data;
+
+    if (run_settle(r) != 0)
+        return NULL;
+    own = v->slot >= 0 && !v->flip && v->stride == (ptrdiff_t)row_bytes(v) && v->crop_height == v->height;
+    if (own)
+        return (uint8_t *)v->data;
+    data = scratch_pixels(r, row_bytes(v) * (size_t)v->crop_height);
+    if (!data)
+        return NULL;
+    render_rows(r, data, row_bytes(v));
+    set_packed(r, data);
+    return data;
+}
+
+int run_flip_vertical(struct run *r)
+{
+    struct view *v = &r->view;
+    int err = run_settle(r);
+
+    if (err)
+        return err;
+    settle_crop(v);
+    v->data += (v->height - 1) * v->stride;
+    v->stride = -v->stride;
+    return 0;
+}
+
+int run_part(struct run *r, int x, int y, int width, int height)
+{
+    const struct view *v = &r->view;
+    int x0 = x > 0 ? x : 0, y0 = y > 0 ? y : 0;
+    int x1 = x + width < v->crop_width ? x + width : v->crop_width;
+    int y1 = y + height < v->crop_height ? y + height : v->crop_height;
+    struct op_shape to = run_form(r);
+    size_t pixel = view_pixel(v), stride = (size_t)width * pixel;
+    uint8_t *dst;
+    int err = 0;
+
+    if (x0 == x && y0 == y && x1 - x0 == width && y1 - y0 == height) {
+        run_crop(r, x, y, width, height);
+        return 0;
+    }
+    to.width = width;
+    to.height = height;
+    if (x1 > x0 && y1 > y0)
+        run_crop(r, x0, y0, x1 - x0, y1 - y0);
+    dst = run_output(r, &to);
+    if (!dst)
+        return MSCACHE_ENOMEM;
+    memset(dst, 0, stride * (size_t)height);
+    if (x1 > x0 && y1 > y0)
+        err = run_render(r, dst + (size_t)(y0 - y) * stride + (size_t)(x0 - x) * pixel, stride);
+    if (err == 0)
+        run_set(r, dst, &to);
+    return err;
+}
+
+int run_erase(struct run *r, int x, int y, int width, int height, const float value[4], bool noise)
+{
+    struct erase *e = &r->erases[r->n_erases];
+
+    if (r->n_erases == RUN_ERASES_MAX) {
+        snprintf(r->why, sizeof r->why, "at most %d parts of normalised values are erased", RUN_ERASES_MAX);
+        return MSCACHE_ERANGE;
+    }
+    *e = (struct erase){ .x = x, .y = y, .width = width, .height = height, .noise = noise, .random = r->random };
+    memcpy(e->value, value, sizeof e->value);
+    r->n_erases++;
+    return 0;
 }
 
 int run_resize(struct run *r, int width, int height)
@@ -211,12 +330,9 @@ int run_resize(struct run *r, int width, int height)
 
     if (width == v->crop_width && height == v->crop_height)
         return 0;
-    if ((err = run_settle(r)) != 0)
-        return err;
     /* a mirrored image is resized after mirroring: Pillow's rounding is not the same from both sides */
-    if (v->flip && (err = settle_flip(r)) != 0)
+    if ((err = run_flatten(r)) != 0)
         return err;
-    settle_crop(v);
     v->full_width = v->crop_width = width;
     v->full_height = v->crop_height = height;
     return 0;

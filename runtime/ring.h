@@ -17,7 +17,7 @@ struct ring;
 
 struct slot_sample {
     int error;
-    uint32_t shape[3];
+    uint32_t shape[4];
 };
 
 /* One batch. The fields behind `placed` are the ring's own. */

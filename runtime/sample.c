@@ -44,7 +44,7 @@ void sample_deliver(struct worker *w, const struct ticket *t, const struct image
     void *out;
     int r;
 
-    r = plan_shape(l->plan, image->width, image->height, image->channels, &shape, text, sizeof text);
+    r = plan_shape(l->plan, image, &shape, text, sizeof text);
     if (!r)
         r = slot_place(s, index, &shape, &out);
     if (!r)

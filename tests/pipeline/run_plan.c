@@ -1,10 +1,13 @@
-/* run_plan PIPELINE FILE...: the raw output of the pipeline on each file, one after another, to standard output; a
- * line "FILE dtype shape" for each to standard error. Sample i of epoch 0 of seed 1. MSCACHE_CPU holds instruction
- * sets back. */
+/* run_plan [--draws N] PIPELINE FILE...: the raw output of the pipeline on each file, one after another, to standard output.
+ * To standard error goes, for each file, a line "drawn<TAB>OPERATOR<TAB>WHAT" for each random operator, then one "is<TAB>FILE<TAB>
+ * DTYPE<TAB>SHAPE", or "fails<TAB>FILE<TAB>WHY". Sample i of epoch 0 of seed 1. With --draws each file is run N times, as samples 0 to
+ * N - 1, and only what was drawn is said. Where the pipeline ends with mixup or cutmix the results are mixed as one batch, and a line
+ * "mix<TAB>WEIGHT" follows. MSCACHE_CPU holds instruction sets back. */
 #include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/error.h"
 #include "kernels/cpu.h"
@@ -33,45 +36,112 @@ static unsigned char *read_file(const char *path, size_t *ret_n)
     return bytes;
 }
 
-static int run(const struct plan *p, struct plan_worker *w, const char *path, uint64_t sample)
+/* The results so far, and what one of them looks like. */
+struct results {
+    char *data;
+    size_t bytes, n;
+    struct plan_shape shape;
+};
+
+static void keep(struct results *all, const void *out, const struct plan_shape *shape)
+{
+    all->data = realloc(all->data, all->bytes + shape->bytes);
+    if (!all->data)
+        exit(1);
+    memcpy(all->data + all->bytes, out, shape->bytes);
+    all->bytes += shape->bytes;
+    all->shape = *shape;
+    all->n++;
+}
+
+/* Samples are of one shape. */
+static void mix(const struct plan *p, struct results *all)
+{
+    const struct plan_draw draw = { .seed = 1 };
+    struct plan_mix mixed;
+
+    if (all->bytes != all->n * all->shape.bytes || plan_mix(p, &all->shape, &draw, all->data, all->n, &mixed) != 0)
+        exit(1);
+    fprintf(stderr, "mix\t%.17g\n", mixed.weight);
+}
+
+static void say_drawn(void *arg, const struct plan_step_report *step)
+{
+    (void)arg;
+    if (*step->drawn)
+        fprintf(stderr, "drawn\t%s\t%s\n", step->name, step->drawn);
+}
+
+static void say_shape(const char *path, const struct plan_shape *shape)
+{
+    fprintf(stderr, "is\t%s\t%s\t", path, dtype_name(shape->dtype));
+    for (int i = 0; i < shape->ndim; i++)
+        fprintf(stderr, "%s%u", i ? " " : "", shape->shape[i]);
+    fputc('\n', stderr);
+}
+
+/* The part after the cut, for sample `sample`, or for `draws` samples whose pixels are not wanted. */
+static int run_suffix(const struct plan *p, struct plan_worker *w, const struct image *image, const char *path,
+                      uint64_t sample, uint64_t draws, struct results *all)
 {
     struct plan_draw draw = { .seed = 1, .sample = sample, .epoch = 0 };
-    struct decode_report report;
     struct plan_shape shape;
+    char err[256] = "";
+    void *out = NULL;
+    int code = plan_shape(p, image, &shape, err, sizeof err);
+
+    if (code == 0 && !(out = malloc(shape.bytes)))
+        code = MSCACHE_ENOMEM;
+    if (code == 0 && !draws)
+        code = plan_suffix(p, w, image, &draw, out, err, sizeof err);
+    for (draw.sample = 0; code == 0 && draw.sample < draws; draw.sample++)
+        code = plan_suffix(p, w, image, &draw, out, err, sizeof err);
+    if (code == 0 && !draws) {
+        keep(all, out, &shape);
+        say_shape(path, &shape);
+    }
+    if (code)
+        fprintf(stderr, "fails\t%s\t%s\n", path, err);
+    free(out);
+    return code;
+}
+
+static int run(const struct plan *p, struct plan_worker *w, const char *path, uint64_t sample, uint64_t draws,
+               struct results *all)
+{
+    struct decode_report report;
     struct image image;
-    void *pixels = NULL, *out = NULL;
-    char err[256];
+    void *pixels = NULL;
     size_t n;
     unsigned char *file = read_file(path, &n);
     int code = plan_prefix(p, w, file, n, place, &pixels, &image, &report);
 
-    if (code) {
-        fprintf(stderr, "%s: error:%s %s\n", path, mscache_error_kind(code), report.message);
-    } else if ((code = plan_shape(p, image.width, image.height, image.channels, &shape, err, sizeof err)) != 0 ||
-               !(out = malloc(shape.bytes)) ||
-               (code = plan_suffix(p, w, &image, &draw, out, err, sizeof err)) != 0) {
-        fprintf(stderr, "%s: %s\n", path, err);
-        code = 1;
-    } else {
-        fwrite(out, 1, shape.bytes, stdout);
-        fprintf(stderr, "%s %s %u %u %u\n", path, dtype_name(shape.dtype), shape.shape[0], shape.shape[1],
-                shape.shape[2]);
-    }
+    if (code)
+        fprintf(stderr, "fails\t%s\terror:%s %s\n", path, mscache_error_kind(code), report.message);
+    else
+        code = run_suffix(p, w, &image, path, sample, draws, all);
     free(pixels);
-    free(out);
     free(file);
     return code;
 }
 
 int main(int argc, char **argv)
 {
+    const struct plan_trace trace = { say_drawn, NULL };
+    uint64_t draws = 0;
     struct plan *p;
     struct plan_worker *w;
+    struct results all = { 0 };
     char err[1024];
     int failed = 0;
 
+    if (argc > 2 && strcmp(argv[1], "--draws") == 0) {
+        draws = strtoull(argv[2], NULL, 10);
+        argv += 2;
+        argc -= 2;
+    }
     if (argc < 3) {
-        fprintf(stderr, "usage: run_plan PIPELINE FILE...\n");
+        fprintf(stderr, "usage: run_plan [--draws N] PIPELINE FILE...\n");
         return 2;
     }
     if (plan_new(&p, argv[1], err, sizeof err) != 0) {
@@ -79,8 +149,13 @@ int main(int argc, char **argv)
         return 2;
     }
     w = plan_worker_new(p, cpu_flags() & cpu_mask(getenv("MSCACHE_CPU")));
+    plan_worker_trace(w, &trace);
     for (int i = 2; i < argc; i++)
-        failed |= run(p, w, argv[i], (uint64_t)(i - 2)) != 0;
+        failed |= run(p, w, argv[i], (uint64_t)(i - 2), draws, &all) != 0;
+    if (plan_mixes(p) && all.n)
+        mix(p, &all);
+    fwrite(all.data, 1, all.bytes, stdout);
+    free(all.data);
     plan_worker_free(w);
     plan_free(p);
     return failed;

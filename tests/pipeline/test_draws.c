@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/ops_random.h"
+#include "pipeline/ops_resize.h"
 #include "pipeline/plan.h"
 
 #define DRAWS 10000

@@ -23,9 +23,10 @@ static void check_param(const struct op *op, const struct op_param *p)
         for (int i = 0; p->words[i]; i++)
             cr_expect(is_identifier(p->words[i]), "%s.%s: %s", op->name, p->name, p->words[i]);
     } else {
+        cr_expect(p->words[0] == NULL || is_identifier(p->words[0]), "%s.%s: %s", op->name, p->name, p->words[0]);
         cr_expect_lt(p->min, p->max, "%s.%s has no range", op->name, p->name);
     }
-    if (p->type == OP_NUMBERS)
+    if (p->type == OP_NUMBERS || p->type == OP_INTEGERS)
         cr_expect(p->count_min >= 1 && p->count_min <= p->count_max && p->count_max <= OP_LIST_MAX, "%s.%s", op->name,
                   p->name);
 }
@@ -38,8 +39,9 @@ Test(ops, every_row_is_complete)
         cr_expect(is_identifier(op->name), "%s", op->name);
         cr_expect_eq(op_find(op->name, strlen(op->name)), op, "%s is there twice", op->name);
         cr_expect_geq(op->version, 1, "%s", op->name);
-        cr_expect(op->takes && op->gives, "%s", op->name);
-        cr_expect(op->cut != (op->run != NULL), "%s does nothing", op->name);
+        cr_expect(op->takes, "%s", op->name);
+        cr_expect_eq(op->cut + (op->run != NULL) + (op->mix != NULL), 1, "%s does nothing, or two things", op->name);
+        cr_expect_eq(op->batch, op->mix != NULL, "%s", op->name);
         cr_expect(op->help && *op->help && !strchr(op->help, '\n'), "%s has no help", op->name);
         cr_expect(op->torchvision && *op->torchvision, "%s", op->name);
         cr_expect(op->params[OP_PARAMS_MAX - 1].name == NULL, "%s: the end mark is missing", op->name);

@@ -171,15 +171,22 @@ Test(plan, operators_in_a_wrong_order_are_refused_with_the_right_one)
         { "decode | decode", "'decode' can only be the first operator", 9 },
         { "decode | cache | cache", "'cache' can be used only once", 17 },
         { "decode | random_horizontal_flip | cache", "'random_horizontal_flip' draws random numbers", 34 },
-        { "decode | normalize(0,1) | cache", "'cache' works on 8-bit pixels, not on normalised values: put it before "
+        { "decode | normalize(0,1) | cache", "'cache' works on pixels, not on normalised values: put it before "
                                              "'normalize'", 26 },
         { "decode | to(float32) | normalize(0,1)", "put it before 'to'", 23 },
-        { "decode | normalize(0,1) | random_horizontal_flip", "put it before 'normalize'", 26 },
+        { "decode | normalize(0,1) | resize(3)", "put it before 'normalize'", 26 },
         { "decode | normalize(0,1) | normalize(0,1)", "'normalize' can be used only once", 26 },
         { "decode | to(uint8) | to(uint8)", "'to' can be used only once", 21 },
-        { "decode | normalize(0,1) | to(uint8)", "normalised values do not fit uint8", 26 },
+        { "decode | normalize(0,1) | to(uint8)", "normalised values do not fit whole numbers", 26 },
         { "decode | normalize([0,1],1)", "normalize: 'mean' has 2 numbers for 3 channels: give 1 or 3", 9 },
         { "decode | resize(65535)", "too large: 65535 x 65535 pixels", 9 },
+        { "decode | five_crop(3) | cache", "'five_crop' makes several images of one", 24 },
+        { "decode | five_crop(3) | resize(3)", "works on one image, not on the 5 crops of a sample", 24 },
+        { "decode | mixup(1)", "'mixup' works on a finished tensor: put it behind 'to'", 9 },
+        { "decode | to(uint8) | mixup(1)", "mixup: mixes floats, not uint8", 21 },
+        { "decode | pad([1,2,3])", "'padding' has 3 numbers", 9 },
+        { "decode | pad(1, fill=256)", "'fill' is 256, but the image's values end at 255", 9 },
+        { "decode | pad(1, fill=[1,2])", "'fill' has 2 numbers for 3 channels", 9 },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -232,7 +239,7 @@ Test(plan, shapes_follow_torchvision)
         char err[256] = "";
         size_t bytes = dtype_size(rows[i].dtype);
 
-        cr_assert_eq(plan_shape(p, rows[i].width, rows[i].height, 3, &s, err, sizeof err), 0, "%s", err);
+        cr_assert_eq(plan_shape(p, &(struct image){ .width = rows[i].width, .height = rows[i].height, .channels = 3 }, &s, err, sizeof err), 0, "%s", err);
         cr_expect_eq(s.dtype, rows[i].dtype, "%s", rows[i].text);
         cr_expect_eq(s.ndim, 3);
         for (int k = 0; k < 3; k++) {
@@ -251,10 +258,10 @@ Test(plan, an_image_that_an_operator_would_make_too_large_is_refused)
     struct plan_shape s = { .bytes = 5 };
     char err[256] = "";
 
-    cr_expect_eq(plan_shape(p, 1, 100, 3, &s, err, sizeof err), 0);
-    cr_expect_eq(plan_shape(p, 1, 200000, 3, &s, err, sizeof err), MSCACHE_ERANGE);
+    cr_expect_eq(plan_shape(p, &(struct image){ .width = 1, .height = 100, .channels = 3 }, &s, err, sizeof err), 0);
+    cr_expect_eq(plan_shape(p, &(struct image){ .width = 1, .height = 200000, .channels = 3 }, &s, err, sizeof err), MSCACHE_ERANGE);
     cr_expect_str_eq(err, "resize: the result would be too large: 1000 x 200000000 pixels (width x height)");
-    cr_expect_eq(plan_shape(p, 1, 2147483647, 3, &s, err, sizeof err), MSCACHE_ERANGE);
+    cr_expect_eq(plan_shape(p, &(struct image){ .width = 1, .height = 2147483647, .channels = 3 }, &s, err, sizeof err), MSCACHE_ERANGE);
     plan_free(p);
 }
 

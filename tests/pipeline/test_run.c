@@ -120,7 +120,7 @@ static struct result run(const char *text, struct picture in, unsigned cpu, uint
     for (int y = 0; y < in.height; y++)
         memcpy(rows + (size_t)y * stride, in.rgb + y * in.width * 3, (size_t)in.width * 3);
     cr_assert_eq(plan_new(&p, text, err, sizeof err), 0, "%s", err);
-    cr_assert_eq(plan_shape(p, in.width, in.height, 3, &r.shape, err, sizeof err), 0, "%s", err);
+    cr_assert_eq(plan_shape(p, &(struct image){ .width = in.width, .height = in.height, .channels = 3 }, &r.shape, err, sizeof err), 0, "%s", err);
     w = plan_worker_new(p, cpu);
     out = malloc(r.shape.bytes + 2);
     out[r.shape.bytes] = out[r.shape.bytes + 1] = 0xA5;

@@ -1,5 +1,5 @@
-#ifndef MSCACHE_PIPELINE_OPS_RANDOM_H
-#define MSCACHE_PIPELINE_OPS_RANDOM_H
+#ifndef MSCACHE_PIPELINE_OPS_RESIZE_H
+#define MSCACHE_PIPELINE_OPS_RESIZE_H
 
 #include "pipeline/ops.h"
 #include "pipeline/random.h"
