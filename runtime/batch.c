@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/error.h"
 #include "common/paths.h"
+#include "pipeline/plan.h"
 
 #define PATH_SHOWN 800 /* bytes of a path in a message: two of them and the text fit into a slot's */
 
@@ -40,17 +42,25 @@ static bool find_mixed(const struct slot *s, uint32_t *ret_a, uint32_t *ret_b)
     return false;
 }
 
+/* "375 x 500 x 3"; unused places are 0. */
+static const char *shape_text(const uint32_t *shape, char buf[64])
+{
+    size_t used = 0;
+
+    for (int i = 0; i < 4 && shape[i]; i++)
+        used += (size_t)snprintf(buf + used, 64 - used, "%s%" PRIu32, i ? " x " : "", shape[i]);
+    return buf;
+}
+
 static void mixed_text(struct slot *s, const struct source *source, uint32_t a, uint32_t b)
 {
-    const uint32_t *x = s->samples[a].shape, *y = s->samples[b].shape;
-    char path_a[PATH_SHOWN], path_b[PATH_SHOWN];
+    char path_a[PATH_SHOWN], path_b[PATH_SHOWN], shape_a[64], shape_b[64];
 
     paths_escape(source_path(source, (size_t)s->ids[a]), path_a, sizeof path_a);
     paths_escape(source_path(source, (size_t)s->ids[b]), path_b, sizeof path_b);
     snprintf(s->text, sizeof s->text,
-             "%s gives %" PRIu32 " x %" PRIu32 " x %" PRIu32 ", %s gives %" PRIu32 " x %" PRIu32 " x %" PRIu32
-             ": samples of a batch need one shape; add center_crop(224) or resize([224,224]) to the pipeline",
-             path_a, x[0], x[1], x[2], path_b, y[0], y[1], y[2]);
+             "%s gives %s, %s gives %s: samples of a batch need one shape; add center_crop(224) or resize([224,224]) to the pipeline",
+             path_a, shape_text(s->samples[a].shape, shape_a), path_b, shape_text(s->samples[b].shape, shape_b));
 }
 
 /* Close the gaps that failed samples leave; returns how many are left. */
@@ -86,13 +96,36 @@ int batch_finish(struct slot *s, const struct source *source, bool skip)
     b->size = b->shape[0] = s->failed_at < s->want ? compact(s) : s->want;
     b->data = s->memory;
     b->dtype = (mscache_dtype)s->shape.dtype;
-    b->ndim = 4;
-    for (int i = 0; i < 3; i++)
+    b->ndim = 1 + s->shape.ndim;
+    for (int i = 0; i < s->shape.ndim; i++)
         b->shape[i + 1] = s->shape.shape[i];
-    b->strides[3] = 1;
-    for (int i = 3; i > 0; i--)
+    b->strides[s->shape.ndim] = 1;
+    for (int i = s->shape.ndim; i > 0; i--)
         b->strides[i - 1] = b->strides[i] * b->shape[i];
     b->labels = s->labels;
     b->ids = s->ids;
+    return 0;
+}
+
+int batch_mix(struct slot *s, const struct plan *plan, uint64_t seed, uint64_t epoch)
+{
+    mscache_batch *b = &s->batch;
+    struct plan_draw draw = { .seed = seed, .epoch = epoch };
+    struct plan_mix mix;
+    int r;
+
+    b->mix_weight = 1;
+    if (!plan_mixes(plan) || b->size == 0)
+        return 0;
+    draw.sample = (uint64_t)s->ids[0];
+    r = plan_mix(plan, &s->shape, &draw, s->memory, (size_t)b->size, &mix);
+    if (r) {
+        snprintf(s->text, sizeof s->text, "%s", mscache_strerror(r));
+        return r;
+    }
+    for (int64_t i = 0; i < b->size; i++)
+        s->mix_labels[i] = s->labels[i ? i - 1 : b->size - 1];
+    b->mix_labels = s->mix_labels;
+    b->mix_weight = mix.weight;
     return 0;
 }

@@ -12,4 +12,8 @@ void batch_error_text(const struct source *source, uint64_t id, const char *text
  * differ: that is a fault of the pipeline, not of a sample. Both leave a message in s->text. */
 int batch_finish(struct slot *s, const struct source *source, bool skip);
 
+/* Mix a finished slot's samples where the plan ends with mixup or cutmix; the first one names the random stream.
+ * MSCACHE_ENOMEM, with a message in s->text. */
+int batch_mix(struct slot *s, const struct plan *plan, uint64_t seed, uint64_t epoch);
+
 #endif

@@ -52,10 +52,10 @@ static void put(struct worker *w, const struct ticket *t, const struct decoded *
     const struct image *image = &d->image;
     struct client_put put = {
         .key = sample_key(l, t->id),
-        .dtype = DTYPE_UINT8,
+        .dtype = (uint8_t)image->dtype,
         .ndim = 3,
         .shape = { (uint32_t)image->height, (uint32_t)image->width, (uint32_t)image->channels },
-        .length = (uint32_t)((size_t)image->height * image->width * image->channels),
+        .length = (uint32_t)(image->stride * (size_t)image->height), /* rows are packed */
         .decode_ns = d->decode_ns,
     };
     uint64_t clock = stats_now();
@@ -82,7 +82,7 @@ static bool caller_is_served(const struct mscache_loader *l)
 {
     const struct slot *s = l->window[l->head % l->options.prefetch];
 
-    return l->head < l->run.batches && s->done == s->want;
+    return l->head < l->run.batches && s->ready;
 }
 
 /* Wait a moment for room in the arena. What this costs a caller that waits for pixels is limited, because a slow disk

@@ -16,9 +16,11 @@
 
 static bool is_pixels(const struct client_record *r)
 {
-    return r->dtype == DTYPE_UINT8 && r->ndim == 3 && r->shape[2] >= 1 && r->shape[2] <= 4 && r->shape[0] &&
-           r->shape[1] && r->shape[0] <= INT32_MAX && r->shape[1] <= INT32_MAX && r->length % r->shape[2] == 0 &&
-           (uint64_t)r->shape[0] * r->shape[1] == r->length / r->shape[2];
+    uint64_t pixel = dtype_size(r->dtype) * r->shape[2];
+
+    return (r->dtype == DTYPE_UINT8 || r->dtype == DTYPE_UINT16) && r->ndim == 3 && r->shape[2] >= 1 &&
+           r->shape[2] <= 4 && r->shape[0] && r->shape[1] && r->shape[0] <= INT32_MAX && r->shape[1] <= INT32_MAX &&
+           r->length % pixel == 0 && (uint64_t)r->shape[0] * r->shape[1] == r->length / pixel;
 }
 
 /* Serve a sample whose record is known. On an error it is not served: MSCACHE_ENOENT, MSCACHE_EDAMAGED, MSCACHE_EIO. */
@@ -45,10 +47,11 @@ static int load_record(struct worker *w, const struct ticket *t, struct known kn
     }
     image = (struct image){
         .data = (uint8_t *)record.data, /* plan_suffix only reads it */
-        .stride = (size_t)record.shape[1] * record.shape[2],
+        .stride = (size_t)record.shape[1] * record.shape[2] * dtype_size(record.dtype),
         .width = (int)record.shape[1],
         .height = (int)record.shape[0],
         .channels = (int)record.shape[2],
+        .dtype = (enum dtype)record.dtype,
     };
     w->part.hits++;
     w->used.hits++;

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/batch.h"
 #include "runtime/stats.h"
 
 #define USED_EVERY_NS ((uint64_t)10 * 1000000000u)
@@ -101,7 +100,7 @@ static int take_head(struct mscache_loader *l, struct slot **ret)
 
     if (l->head == l->run.batches)
         return MSCACHE_END;
-    while (s->done < s->want)
+    while (!s->ready)
         pthread_cond_wait(&l->finished, &l->lock);
     fresh = ring_take(l->ring);
     if (!fresh)
@@ -131,7 +130,7 @@ static int next_batch(struct mscache_loader *l, struct slot **ret)
         pthread_mutex_unlock(&l->lock);
         if (r)
             return r;
-        r = batch_finish(s, l->source, l->options.on_error == MSCACHE_ON_ERROR_SKIP);
+        r = s->result;
         if (!r && s->batch.size > 0) {
             *ret = s;
             return 0;

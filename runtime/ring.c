@@ -66,6 +66,7 @@ static void slot_free(struct slot *s)
     memory_drop(s->ring, s->memory, s->room);
     free(s->labels);
     free(s->ids);
+    free(s->mix_labels);
     free(s->samples);
     free(s);
 }
@@ -80,8 +81,9 @@ static struct slot *slot_new(struct ring *r)
     s->ring = r;
     s->labels = calloc(n, sizeof *s->labels);
     s->ids = calloc(n, sizeof *s->ids);
+    s->mix_labels = calloc(n, sizeof *s->mix_labels);
     s->samples = calloc(n, sizeof *s->samples);
-    if (s->labels && s->ids && s->samples)
+    if (s->labels && s->ids && s->mix_labels && s->samples)
         return s;
     slot_free(s);
     return NULL;
@@ -170,7 +172,7 @@ void slot_begin(struct slot *s, uint32_t want)
     memset(s->samples, 0, want * sizeof *s->samples);
     s->want = s->failed_at = want;
     s->done = 0;
-    s->placed = false;
+    s->placed = s->ready = false;
     s->text[0] = '\0';
 }
 

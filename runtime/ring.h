@@ -23,9 +23,11 @@ struct slot_sample {
 /* One batch. The fields behind `placed` are the ring's own. */
 struct slot {
     mscache_batch batch; /* first: the caller's pointer is the slot's */
-    int64_t *labels, *ids;
+    int64_t *labels, *ids, *mix_labels;
     struct slot_sample *samples;
     uint32_t want, done; /* samples of the batch, and of these finished; under the loader's lock */
+    bool ready;          /* all are finished, and `batch` is what the caller gets, or `result` an error; under the same lock */
+    int result;
     uint32_t failed_at;  /* first sample with an error; want: none. With `text`, under the loader's lock */
     char text[SLOT_TEXT];
     bool placed;             /* shape is known */

@@ -27,7 +27,7 @@ static bool head_is_complete(const struct mscache_loader *l)
 {
     const struct slot *s = l->window[l->head % l->options.prefetch];
 
-    return l->head < l->run.batches && s->done == s->want;
+    return l->head < l->run.batches && s->ready;
 }
 
 static void idle(struct mscache_loader *l)
@@ -123,12 +123,27 @@ static void add_counts(struct worker *w)
     w->used.hits = w->used.misses = w->used.unclaimed = w->used.duplicates = w->used.warnings = 0;
 }
 
+/* All samples of a batch are there: make of them what the caller gets. */
+static void finish_batch(struct mscache_loader *l, struct slot *s)
+{
+    int r = batch_finish(s, l->source, l->options.on_error == MSCACHE_ON_ERROR_SKIP);
+
+    if (!r)
+        r = batch_mix(s, l->plan, l->run.seed, l->run.epoch);
+    pthread_mutex_lock(&l->lock);
+    s->result = r;
+    s->ready = true;
+    pthread_cond_signal(&l->finished);
+    pthread_mutex_unlock(&l->lock);
+}
+
 void workers_finish(struct worker *w, const struct ticket *t, int error, const char *text)
 {
     struct mscache_loader *l = w->loader;
     char named[SLOT_TEXT];
     uint32_t i;
     struct slot *s = workers_slot(l, t, &i);
+    bool complete;
 
     if (error)
         batch_error_text(l->source, t->id, text, named, sizeof named);
@@ -142,9 +157,10 @@ void workers_finish(struct worker *w, const struct ticket *t, int error, const c
         s->failed_at = i;
         memcpy(s->text, named, sizeof named);
     }
-    if (++s->done == s->want)
-        pthread_cond_signal(&l->finished);
+    complete = ++s->done == s->want;
     pthread_mutex_unlock(&l->lock);
+    if (complete)
+        finish_batch(l, s);
 }
 
 static void worker_free(struct worker *w)

@@ -71,8 +71,8 @@ Test(loader, a_batch_says_what_it_is)
     cr_assert_eq(mscache_loader_next(l, &b), 0);
     cr_assert_eq(b->dtype, MSCACHE_FLOAT32);
     cr_assert_eq(b->ndim, 4);
-    cr_assert_arr_eq(b->shape, ((int64_t[]){ 5, 3, 40, 48 }), sizeof b->shape);
-    cr_assert_arr_eq(b->strides, ((int64_t[]){ 5760, 1920, 48, 1 }), sizeof b->strides);
+    cr_assert_arr_eq(b->shape, ((int64_t[]){ 5, 3, 40, 48, 0 }), sizeof b->shape);
+    cr_assert_arr_eq(b->strides, ((int64_t[]){ 5760, 1920, 48, 1, 0 }), sizeof b->strides);
     cr_assert_eq((uintptr_t)b->data % 64, 0);
     cr_assert_eq(b->size, 5);
     cr_assert_eq(b->index, 1);
