@@ -10,7 +10,4 @@ void emit_init(struct kernels *k, unsigned flags);
 /* Write one number as float32, float16 or bfloat16, rounded to nearest even. */
 void emit_float(void *dst, enum dtype dtype, float value);
 
-/* The number that a float16 or bfloat16 is. */
-float emit_half_value(uint16_t half, enum dtype dtype);
-
 #endif

@@ -3,6 +3,7 @@
 #include "kernels/alpha.h"
 #include "kernels/emit.h"
 #include "kernels/nearest.h"
+#include "kernels/mix.h"
 #include "kernels/resize.h"
 #include "kernels/resize16.h"
 
@@ -13,4 +14,5 @@ void kernels_init(struct kernels *k, unsigned flags)
     nearest_init(k, flags);
     alpha_init(k, flags);
     emit_init(k, flags);
+    mix_init(k, flags);
 }

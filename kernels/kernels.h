@@ -54,6 +54,9 @@ struct emit {
 };
 #define DECL_EMIT(name) void name(void *dst, const struct emit *e)
 
+/* dst = dst * own + src * other for n elements, in float32, each step rounded; the two do not overlap. */
+#define DECL_MIX(name) void name(void *dst, const void *src, size_t n, float own, float other)
+
 struct resize_axis;
 struct resize16_axis;
 typedef DECL_RESIZE_H((*resize_h_fn));
@@ -63,6 +66,7 @@ typedef DECL_RESIZE16_V((*resize16_v_fn));
 typedef DECL_NEAREST((*nearest_fn));
 typedef DECL_ALPHA((*alpha_fn));
 typedef DECL_EMIT((*emit_fn));
+typedef DECL_MIX((*mix_fn));
 
 struct kernels {
     resize_h_fn resize_h;
@@ -73,6 +77,7 @@ struct kernels {
     alpha_fn alpha_multiply, alpha_divide;
     emit_fn emit_u8, emit_u16, emit_f32, emit_f16, emit_bf16;                /* of 8-bit images */
     emit_fn emit16_u8, emit16_u16, emit16_f32, emit16_f16, emit16_bf16; /* of 16-bit images */
+    mix_fn mix_f32, mix_f16, mix_bf16;
 };
 
 /* Fill k with the fastest kernel for each entry that flags (enum in cpu.h) allow; 0 = plain C. */

@@ -1,47 +1,29 @@
 #include "config.h"
 #include "pipeline/mix.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
-#include "kernels/emit.h"
+#include "pipeline/run.h"
 #include "pipeline/plan_body.h"
 
-static float read_float(const char *p, enum dtype dtype)
+static mix_fn mix_of_type(const struct kernels *k, enum dtype dtype)
 {
-    uint16_t half;
-    float value;
-
-    if (dtype == DTYPE_FLOAT32) {
-        memcpy(&value, p, sizeof value);
-        return value;
-    }
-    memcpy(&half, p, sizeof half);
-    return emit_half_value(half, dtype);
-}
-
-static void blend(char *dst, const char *partner, size_t bytes, enum dtype dtype, float weight, float rest)
-{
-    size_t size = dtype_size(dtype);
-
-    for (size_t i = 0; i < bytes; i += size) {
-        float own = read_float(dst + i, dtype) * weight, other = read_float(partner + i, dtype) * rest;
-
-        emit_float(dst + i, dtype, own + other);
-    }
+    return dtype == DTYPE_FLOAT16 ? k->mix_f16 : dtype == DTYPE_BFLOAT16 ? k->mix_bf16 : k->mix_f32;
 }
 
 /* From the last sample to the first, so that each partner is still what it was; the last one's copy is the first one's. */
 void mix_blend(struct mix *m, double weight)
 {
-    float own = (float)weight, rest = (float)(1.0 - weight);
+    mix_fn blend = mix_of_type(m->kernels, m->dtype);
+    size_t elements = m->sample_bytes / dtype_size(m->dtype);
 
     memcpy(m->last, m->data + (m->n - 1) * m->sample_bytes, m->sample_bytes);
     for (size_t i = m->n; i-- > 0;) {
         char *dst = m->data + i * m->sample_bytes;
 
-        blend(dst, i ? dst - m->sample_bytes : m->last, m->sample_bytes, m->dtype, own, rest);
+        blend(dst, i ? dst - m->sample_bytes : m->last, elements, (float)weight,
+              (float)(1.0 - weight));
     }
     m->weight = weight;
 }
@@ -74,12 +56,13 @@ void mix_paste(struct mix *m, int x0, int y0, int x1, int y1)
 
 /* ---- plan ---- */
 
-static struct mix mix_of(const struct plan *p, const struct plan_shape *shape, void *data, size_t n)
+static struct mix mix_of(const struct plan *p, struct plan_worker *w, const struct plan_shape *shape, void *data,
+                         size_t n)
 {
     const uint32_t *s = shape->shape + (shape->ndim - 3);
 
     return (struct mix){
-        .data = data, .n = n, .sample_bytes = shape->bytes, .dtype = shape->dtype,
+        .kernels = &w->kernels, .data = data, .n = n, .sample_bytes = shape->bytes, .dtype = shape->dtype,
         .images = shape->ndim == 4 ? (int)shape->shape[0] : 1,
         .chw = p->shape.chw,
         .channels = (int)(p->shape.chw ? s[0] : s[2]),
@@ -89,17 +72,17 @@ static struct mix mix_of(const struct plan *p, const struct plan_shape *shape, v
     };
 }
 
-int plan_mix(const struct plan *p, const struct plan_shape *shape, const struct plan_draw *draw, void *data, size_t n,
-             struct plan_mix *ret)
+int plan_mix(const struct plan *p, struct plan_worker *w, const struct plan_shape *shape, const struct plan_draw *draw, void *data,
+             size_t n, struct plan_mix *ret)
 {
     const struct op_step *step = &p->step[p->samples];
-    struct mix m = mix_of(p, shape, data, n);
+    struct mix m = mix_of(p, w, shape, data, n);
     int choices = p->n - p->samples;
 
     ret->weight = 1;
     if (choices == 0 || n == 0)
         return 0;
-    m.last = malloc(m.sample_bytes);
+    m.last = run_scratch(&w->mix, m.sample_bytes);
     if (!m.last)
         return MSCACHE_ENOMEM;
     /* Of several one is drawn: labels can be mixed of two samples, not of more. */
@@ -107,7 +90,6 @@ int plan_mix(const struct plan *p, const struct plan_shape *shape, const struct 
     if (choices > 1)
         step += random_below(&m.random, (uint32_t)choices);
     step->op->mix(&m, step);
-    free(m.last);
     ret->weight = m.weight;
     return 0;
 }

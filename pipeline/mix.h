@@ -5,11 +5,13 @@
 #include <stddef.h>
 
 #include "common/dtype.h"
+#include "kernels/kernels.h"
 #include "pipeline/random.h"
 
 /* A batch that mixup or cutmix works on: n samples of floats, packed, in place. Sample i is mixed with sample i - 1, sample
  * 0 with the last one, as torch's batch.roll(1, 0) pairs them. */
 struct mix {
+    const struct kernels *kernels;
     char *data;
     size_t n, sample_bytes;
     enum dtype dtype; /* a float type */

@@ -99,7 +99,7 @@ bool plan_mixes(const struct plan *p);
 
 /* Mix n samples of the end result's shape, packed at data, in place. draw->sample names the batch: by convention its
  * first sample. MSCACHE_ENOMEM. */
-int plan_mix(const struct plan *p, const struct plan_shape *shape, const struct plan_draw *draw, void *data, size_t n,
-             struct plan_mix *ret);
+int plan_mix(const struct plan *p, struct plan_worker *w, const struct plan_shape *shape, const struct plan_draw *draw,
+             void *data, size_t n, struct plan_mix *ret);
 
 #endif

@@ -47,7 +47,7 @@ struct plan_worker {
     struct kernels kernels;
     const struct plan_trace *trace; /* NULL: nobody asked */
     struct scratch pixels[2]; /* a view's pixels are in one while the other is written */
-    struct scratch axes, resize;
+    struct scratch axes, resize, mix;
 };
 
 struct run {
@@ -69,6 +69,9 @@ struct run {
     void *place_arg;
     uint8_t *placed; /* what it gave */
 };
+
+/* At least n bytes, aligned to 64, with old content lost. NULL when memory is out. */
+void *run_scratch(struct scratch *s, size_t n);
 
 static inline size_t view_pixel(const struct view *v)
 {

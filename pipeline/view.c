@@ -8,8 +8,7 @@
 #include "common/error.h"
 #include "kernels/resize.h"
 
-/* At least n bytes, with old content lost. NULL when memory is out. */
-static void *scratch_get(struct scratch *s, size_t n)
+void *run_scratch(struct scratch *s, size_t n)
 {
     void *data;
 
@@ -29,7 +28,7 @@ static void *scratch_get(struct scratch *s, size_t n)
 /* Scratch that the view's pixels are not in. */
 static uint8_t *scratch_pixels(struct run *r, size_t bytes)
 {
-    return scratch_get(&r->worker->pixels[r->view.slot == 0], bytes);
+    return run_scratch(&r->worker->pixels[r->view.slot == 0], bytes);
 }
 
 static int slot_of(const struct run *r, const uint8_t *data)
@@ -127,14 +126,14 @@ static int render_resized(struct run *r, uint8_t *dst, size_t stride)
     struct resize_image to = { dst, (ptrdiff_t)stride, x.out, y.out };
     struct resize_image from = { (uint8_t *)src, v->stride, x.in, y.in };
     struct resize_axis horizontal, vertical;
-    char *axes = scratch_get(&r->worker->axes, axis_size(x) + axis_size(y));
+    char *axes = run_scratch(&r->worker->axes, axis_size(x) + axis_size(y));
     void *scratch;
 
     if (!axes)
         return MSCACHE_ENOMEM;
     axis_init(&horizontal, axes, x);
     axis_init(&vertical, axes + axis_size(x), y);
-    scratch = scratch_get(&r->worker->resize, resize_scratch_size(&horizontal, &vertical, v->channels) + 1);
+    scratch = run_scratch(&r->worker->resize, resize_scratch_size(&horizontal, &vertical, v->channels) + 1);
     if (!scratch)
         return MSCACHE_ENOMEM;
     resize_run(&r->worker->kernels, to, from, v->channels, &horizontal, &vertical, scratch);

@@ -107,7 +107,7 @@ int batch_finish(struct slot *s, const struct source *source, bool skip)
     return 0;
 }
 
-int batch_mix(struct slot *s, const struct plan *plan, uint64_t seed, uint64_t epoch)
+int batch_mix(struct slot *s, const struct plan *plan, struct plan_worker *w, uint64_t seed, uint64_t epoch)
 {
     mscache_batch *b = &s->batch;
     struct plan_draw draw = { .seed = seed, .epoch = epoch };
@@ -118,7 +118,7 @@ int batch_mix(struct slot *s, const struct plan *plan, uint64_t seed, uint64_t e
     if (!plan_mixes(plan) || b->size == 0)
         return 0;
     draw.sample = (uint64_t)s->ids[0];
-    r = plan_mix(plan, &s->shape, &draw, s->memory, (size_t)b->size, &mix);
+    r = plan_mix(plan, w, &s->shape, &draw, s->memory, (size_t)b->size, &mix);
     if (r) {
         snprintf(s->text, sizeof s->text, "%s", mscache_strerror(r));
         return r;

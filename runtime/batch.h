@@ -14,6 +14,6 @@ int batch_finish(struct slot *s, const struct source *source, bool skip);
 
 /* Mix a finished slot's samples where the plan ends with mixup or cutmix; the first one names the random stream.
  * MSCACHE_ENOMEM, with a message in s->text. */
-int batch_mix(struct slot *s, const struct plan *plan, uint64_t seed, uint64_t epoch);
+int batch_mix(struct slot *s, const struct plan *plan, struct plan_worker *w, uint64_t seed, uint64_t epoch);
 
 #endif

@@ -124,12 +124,13 @@ static void add_counts(struct worker *w)
 }
 
 /* All samples of a batch are there: make of them what the caller gets. */
-static void finish_batch(struct mscache_loader *l, struct slot *s)
+static void finish_batch(struct worker *w, struct slot *s)
 {
+    struct mscache_loader *l = w->loader;
     int r = batch_finish(s, l->source, l->options.on_error == MSCACHE_ON_ERROR_SKIP);
 
     if (!r)
-        r = batch_mix(s, l->plan, l->run.seed, l->run.epoch);
+        r = batch_mix(s, l->plan, w->plan, l->run.seed, l->run.epoch);
     pthread_mutex_lock(&l->lock);
     s->result = r;
     s->ready = true;
@@ -160,7 +161,7 @@ void workers_finish(struct worker *w, const struct ticket *t, int error, const c
     complete = ++s->done == s->want;
     pthread_mutex_unlock(&l->lock);
     if (complete)
-        finish_batch(l, s);
+        finish_batch(w, s);
 }
 
 static void worker_free(struct worker *w)

@@ -55,12 +55,12 @@ static void keep(struct results *all, const void *out, const struct plan_shape *
 }
 
 /* Samples are of one shape. */
-static void mix(const struct plan *p, struct results *all)
+static void mix(const struct plan *p, struct plan_worker *w, struct results *all)
 {
     const struct plan_draw draw = { .seed = 1 };
     struct plan_mix mixed;
 
-    if (all->bytes != all->n * all->shape.bytes || plan_mix(p, &all->shape, &draw, all->data, all->n, &mixed) != 0)
+    if (all->bytes != all->n * all->shape.bytes || plan_mix(p, w, &all->shape, &draw, all->data, all->n, &mixed) != 0)
         exit(1);
     fprintf(stderr, "mix\t%.17g\n", mixed.weight);
 }
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         failed |= run(p, w, argv[i], (uint64_t)(i - 2), draws, &all) != 0;
     if (plan_mixes(p) && all.n)
-        mix(p, &all);
+        mix(p, w, &all);
     fwrite(all.data, 1, all.bytes, stdout);
     free(all.data);
     plan_worker_free(w);
