@@ -17,7 +17,8 @@ struct codec_input {
 };
 
 /* One image format that can be decoded. info() and pixels() are called only on what probe() took; they return as
- * decode_info() and decode_pixels() do, and own whatever they allocate until they return. */
+ * decode_info() and decode_pixels() do, but know nothing of options->strict, and own whatever they allocate until they
+ * return. info() leaves the format's name to its caller. */
 struct codec {
     const char *name;
     bool (*probe)(const uint8_t *bytes, size_t n);
@@ -30,9 +31,22 @@ extern const struct codec codec_jpeg, codec_png;
 /* Put the sentence into the report and return err. */
 int codec_fail(struct decode_report *report, int err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Add the warning; its sentence is kept when it is the first. */
+/* Add the warning; its sentence is kept when there was none as serious. */
 void codec_warn(struct decode_report *report, enum decode_warning kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Add words to info->facts, with a comma before them where some are there; what does not fit is left out. */
+void codec_say(struct decode_info *info, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Set the form of the pixels from what is stored: info's stored_width, stored_height and orientation, and channels and
+ * dtype that DECODE_UNCHANGED gives. */
+void codec_set_form(struct decode_info *info, const struct decode_options *options, int channels, enum dtype dtype);
+
+/* The orientation by which pixels are turned: info's, or 1 where it is not asked for. */
+int codec_turn(const struct decode_info *info, const struct decode_options *options);
+
+/* 0, or MSCACHE_EINVAL when dst is not of the form that info says. */
+int codec_check_image(const struct decode_info *info, const struct image *dst, struct decode_report *report);
 
 /* 0, or MSCACHE_ETOOLARGE when width x height is over the limit. */
 int codec_check_size(const struct decode_options *options, uint64_t width, uint64_t height, struct decode_report *report);

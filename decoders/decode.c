@@ -12,12 +12,23 @@ static const struct codec *const codecs[] = { &codec_jpeg, &codec_png };
 
 const char *decode_warning_name(unsigned warnings)
 {
-#define XX(name, bit, text)               \
+#define XX(name, bit, text, err)          \
     if (warnings & DECODE_WARN_##name)    \
         return text;
     DECODE_WARNING_MAP(XX)
 #undef XX
     return NULL;
+}
+
+/* Error of the most serious warning of a set, where warnings are errors. */
+static int warning_error(unsigned warnings)
+{
+#define XX(name, bit, text, err)          \
+    if (warnings & DECODE_WARN_##name)    \
+        return err;
+    DECODE_WARNING_MAP(XX)
+#undef XX
+    return 0;
 }
 
 static int find(const struct codec_input *in, const struct codec **ret_codec, struct decode_report *report)
@@ -61,9 +72,9 @@ int decode_pixels(const void *bytes, size_t n, const struct decode_options *opti
     const struct codec *codec;
     int err = find(&in, &codec, report);
 
-    if (err < 0)
-        return err;
-    if (dst->channels != 3 || dst->stride < (size_t)dst->width * 3)
-        return codec_fail(report, MSCACHE_EINVAL, "the memory for the pixels does not fit RGB rows");
-    return codec->pixels(&in, dst, report);
+    if (err == 0)
+        err = codec->pixels(&in, dst, report);
+    if (err == 0 && options->strict)
+        err = warning_error(report->warnings);
+    return err;
 }

@@ -8,74 +8,100 @@
 #include "common/key.h"
 #include "decoders/image.h"
 
-/* Bytes of a file to RGB pixels. The format is found by magic bytes, never by name. The outcomes are those of the
- * project's policy for odd images: pixels; pixels with a counted warning; or an error code whose kind names it. */
+/* Bytes of a file to pixels. The format is found by magic bytes, never by name. The outcomes are those of the project's
+ * policy for odd images: pixels; pixels with a counted warning; or an error code whose kind names it. */
 
-/* Warnings: name in the enum, word that users see. Several may happen in one image; they are a bit set. */
-#define DECODE_WARNING_MAP(XX)                        \
-    XX(CORRUPT_DATA,    0, "corrupt-data")            \
-    XX(MISSING_EOI,     1, "missing-eoi")             \
-    XX(EXTRANEOUS,      2, "extraneous-bytes")        \
-    XX(TRAILING_DATA,   3, "trailing-data")           \
-    XX(MISSING_IEND,    4, "missing-iend")            \
-    XX(BAD_EXIF,        5, "bad-exif")                \
-    XX(BAD_ANCILLARY,   6, "bad-ancillary-chunk")     \
-    XX(PALETTE_INDEX,   7, "palette-index")
+/* Warnings, the most serious first: name in the enum, bit, word that users see, error of it where options->strict.
+ * Several may happen in one image; they are a bit set. */
+#define DECODE_WARNING_MAP(XX)                                             \
+    XX(TRUNCATED,       8, "truncated",            MSCACHE_ETRUNCATED)     \
+    XX(CORRUPT_DATA,    0, "corrupt-data",         MSCACHE_ECORRUPT)       \
+    XX(MISSING_EOI,     1, "missing-eoi",          MSCACHE_ETRUNCATED)     \
+    XX(EXTRANEOUS,      2, "extraneous-bytes",     MSCACHE_ECORRUPT)       \
+    XX(TRAILING_DATA,   3, "trailing-data",        MSCACHE_ECORRUPT)       \
+    XX(MISSING_IEND,    4, "missing-iend",         MSCACHE_ETRUNCATED)     \
+    XX(BAD_EXIF,        5, "bad-exif",             MSCACHE_ECORRUPT)       \
+    XX(BAD_ANCILLARY,   6, "bad-ancillary-chunk",  MSCACHE_ECORRUPT)       \
+    XX(PALETTE_INDEX,   7, "palette-index",        MSCACHE_ECORRUPT)
 
 enum decode_warning {
-#define XX(name, bit, text) DECODE_WARN_##name = 1 << bit,
+#define XX(name, bit, text, err) DECODE_WARN_##name = 1 << bit,
     DECODE_WARNING_MAP(XX)
 #undef XX
 };
 
-/* Word of the most serious warning of a set (the first of the table); NULL for 0. */
+/* Word of the most serious warning of a set; NULL for 0. */
 const char *decode_warning_name(unsigned warnings);
 
 /* Channels and depth of the pixels. */
 enum decode_mode {
-    DECODE_RGB,       /* 3 channels of 8 bits: grey three times, alpha dropped, 16-bit PNG by its high byte */
-    DECODE_GRAY,      /* 1 channel of 8 bits, as Pillow's convert("L") of the RGB pixels; a grey file's own values */
-    DECODE_UNCHANGED, /* as stored: grey 1, grey and alpha 2, RGB (also of a palette, CMYK) 3, RGB and alpha 4 channels;
-                         16-bit PNG gives uint16 */
+    DECODE_RGB,       /* 3 channels of 8 bits: grey three times, CMYK and YCCK as R = C * K / 255, alpha and transparent
+                         colours dropped, 16-bit PNG by its high byte */
+    DECODE_GRAY,      /* 1 channel of 8 bits: a grey file's own values, else Pillow's convert("L") of the RGB pixels */
+    DECODE_UNCHANGED, /* as stored: grey 1, grey and alpha 2, RGB (also of a palette or CMYK) 3, RGB and alpha 4 channels;
+                         a PNG's transparent colours (tRNS) add an alpha channel; 16-bit PNG gives uint16, all else uint8 */
 };
 
 struct decode_options {
     enum decode_mode mode;
-    bool exif;               /* turn the pixels as the Exif orientation says */
-    bool truncated;          /* a file that ends early gives what there is, the rest is grey, and a warning */
-    bool strict;             /* warnings are errors */
-    int max_scans;           /* of a progressive JPEG */
+    bool exif;               /* turn the pixels as the Exif orientation says, as Pillow's ImageOps.exif_transpose */
+    bool truncated;          /* a file that ends early (after its header) gives the pixels that are there, and a warning, as
+                                Pillow with LOAD_TRUNCATED_IMAGES: blocks of a JPEG that are missing are grey (128) or as the
+                                scans before have them, rows of a PNG are 0 (of a palette: its first colour) */
+    bool strict;             /* each warning is an error: its sentence, the code in its row of DECODE_WARNING_MAP */
+    int max_scans;           /* of a progressive JPEG; see also DECODE_SCANS_AT_LIMIT */
     uint64_t max_pixels;     /* width x height; from the header, before any allocation */
     uint64_t max_file_bytes; /* of the encoded file; checked by who reads it, too */
 };
 #define DECODE_OPTIONS_DEFAULT { .max_pixels = 178956970, .max_file_bytes = (uint64_t)1 << 30, .max_scans = 500 }
 
+/* Each scan of a progressive JPEG visits all of its blocks, whatever it holds, so that the number of scans alone bounds no
+ * work: pixels x scans must be within max_pixels times this. An image of max_pixels may have so many scans. Encoders
+ * write 5 to 20. */
+#define DECODE_SCANS_AT_LIMIT 20
+
+#define DECODE_FACTS_SIZE 224
+
 struct decode_info {
     const char *format; /* "JPEG", "PNG": static */
-    int width, height;
-    int components; /* as stored in the file */
+
+    /* What decode_pixels() gives for the same options. */
+    int width, height; /* after the Exif turn, where it is asked for */
+    int channels;
+    enum dtype dtype;
+
+    /* What the file holds. */
+    int stored_width, stored_height;
+    int components;  /* samples of a pixel; a palette's index is one */
+    int bits;        /* of a sample */
+    int orientation; /* of its Exif block: 1 to 8; 1 where it has none */
+    char facts[DECODE_FACTS_SIZE]; /* in words, without format and size: "YCbCr 4:2:0, 8 bits, progressive, 10 scans, ICC
+                                      profile". ASCII; for people only. */
 };
 
 /* What happened, for messages. */
 struct decode_report {
     unsigned warnings; /* set of enum decode_warning */
-    char message[256]; /* of the error, or of the first warning; a sentence without the file's name */
+    char message[256]; /* of the error, or of the most serious warning; a sentence without the file's name */
 };
 
-/* Read the header only. 0, or an error of the format group (common/error.h) with report->message set.
- * Limits hold here. */
+/* Read the header only. 0, or an error of the format group (common/error.h) with report->message set. Limits hold here.
+ * Warnings of the header are in the report, and are no errors yet, even where options->strict: decode_pixels() finds them
+ * again. */
 int decode_info(const void *bytes, size_t n, const struct decode_options *options, struct decode_info *ret,
                 struct decode_report *report);
 
-/* Decode to RGB, 3 bytes a pixel, into dst: width and height as decode_info said, dst->channels is 3, dst->data is the
- * caller's. Grey comes out with three equal channels, CMYK and YCCK as R = C * K / 255, alpha is dropped, 16-bit PNG gives
- * the high byte, Exif turning, ICC and gamma are ignored. On an error the pixels in dst are undefined. */
+/* Decode into dst, whose form is what decode_info() said for the same bytes and options (else MSCACHE_EINVAL) and whose
+ * memory is the caller's. All pixels are written. ICC profiles and gamma are ignored. On an error the pixels in dst are
+ * undefined. Beside what the libraries take, a turned image that needs conversion takes 8 rows of memory, an interlaced
+ * PNG whose pixels are converted or turned the whole image's once more. */
 int decode_pixels(const void *bytes, size_t n, const struct decode_options *options, const struct image *dst,
                   struct decode_report *report);
 
 /* Identity of this build's decoders: key of the pixels that a small built-in set of images gives (JPEG of several
  * samplings and codings, PNG). Takes a few ms; callers keep it. Library version macros are not enough: the library
- * is chosen when the program starts. MSCACHE_ECORRUPT when the built-in images do not decode. */
+ * is chosen when the program starts. The other modes and the turn are arithmetic of ours on the same pixels, which the
+ * version of the operator stands for. MSCACHE_ECORRUPT when the built-in images do not decode. */
 int decode_identity(struct key *ret);
 
 #endif

@@ -17,7 +17,7 @@ static int add_image(struct key_stream *stream, const struct identity_image *ima
     err = decode_info(image->bytes, image->n, &options, &info, &report);
     if (err < 0)
         return err;
-    dst = (struct image){ NULL, (size_t)info.width * 3, info.width, info.height, 3, DTYPE_UINT8 };
+    dst = (struct image){ NULL, (size_t)info.width * 3, info.width, info.height, info.channels, info.dtype };
     dst.data = malloc(dst.stride * (size_t)dst.height);
     if (!dst.data)
         return MSCACHE_ENOMEM;

@@ -10,8 +10,9 @@
 
 #include "common/error.h"
 #include "decoders/exif.h"
-
-enum { MARKER_TEM = 0x01, MARKER_SOI = 0xd8, MARKER_SOS = 0xda, ROWS_AT_ONCE = 8 };
+#include "decoders/jpeg_facts.h"
+#include "decoders/jpeg_scans.h"
+#include "decoders/lines.h"
 
 /* One decoding. libjpeg leaves through `escape` on an error; guarded() is the only place where that lands. */
 struct reader {
@@ -20,12 +21,16 @@ struct reader {
     struct jpeg_source_mgr source;
     jmp_buf escape;
     const struct codec_input *in;
-    const struct image *dst;
+    struct lines lines;
+    struct decode_info info;
     struct decode_report *report;
     int err;
-    bool may_end_early; /* one Huffman-coded scan: whether all blocks were there shows at the end */
+    int scans;          /* as far as they were counted */
+    bool one_scan;      /* Huffman-coded: whether all blocks were there shows at the end */
+    bool may_end_early; /* the source may run out, behind the header */
     bool dry;           /* the source ran out and was given an end-of-image marker */
     bool lost_blocks;   /* a block was made up, or a restart marker looked for */
+    bool saw_exif, saw_icc;
     bool multi_picture; /* MPF: more images behind this one are expected */
 };
 
@@ -64,6 +69,12 @@ static void on_error(j_common_ptr common)
     struct reader *r = common->client_data;
     char text[JMSG_LENGTH_MAX];
 
+    if (common->err->msg_code == JERR_SOF_UNSUPPORTED)
+        leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "JPEG of a kind that is not decoded: %s (SOF%d)",
+                            jpeg_process_name(common->err->msg_parm.i[0]), common->err->msg_parm.i[0] - 0xc0));
+    if (common->err->msg_code == JERR_BAD_PRECISION)
+        leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "JPEG with %d bits per sample; only 8 are decoded",
+                            common->err->msg_parm.i[0]));
     common->err->format_message(common, text);
     leave(r, codec_fail(r->report, error_of(&r->jpeg), "JPEG: %s", text));
 }
@@ -136,12 +147,18 @@ static void source_end(j_decompress_ptr jpeg)
 
 static void look_at_segment(struct reader *r, const uint8_t *p, size_t n)
 {
-    int orientation;
+    bool damaged;
 
     if (n >= 4 && memcmp(p, "MPF", 4) == 0)
         r->multi_picture = true;
-    if (n >= 6 && memcmp(p, "Exif\0", 6) == 0 && exif_orientation(p + 6, n - 6, &orientation) < 0)
-        codec_warn(r->report, DECODE_WARN_BAD_EXIF, "JPEG: the Exif block is damaged; it is ignored");
+    if (n >= 12 && memcmp(p, "ICC_PROFILE", 12) == 0)
+        r->saw_icc = true;
+    if (n < 6 || memcmp(p, "Exif\0", 6) != 0 || r->saw_exif)
+        return;
+    r->saw_exif = true; /* the first one counts, as in Pillow */
+    r->info.orientation = exif_orientation(p + 6, n - 6, &damaged);
+    if (damaged)
+        codec_warn(r->report, DECODE_WARN_BAD_EXIF, "JPEG: the Exif block is damaged");
 }
 
 /* APP1 and APP2. The whole file is in memory, so that a segment can be looked at where it lies. */
@@ -159,48 +176,52 @@ static boolean on_segment(j_decompress_ptr jpeg)
     return TRUE;
 }
 
-/* Scans of the file, as far as they matter: the walk stops after `max`. It starts behind the first scan's header. */
-static int count_scans(const uint8_t *p, size_t n, int max)
+/* Every scan visits every block, so that a small file can make much work; max_scans alone is a bound for small images. */
+static void check_scans(struct reader *r)
 {
-    const uint8_t *end = p + n;
-    int scans = 1;
+    const struct decode_options *options = r->in->options;
+    uint64_t pixels = (uint64_t)r->jpeg.image_width * r->jpeg.image_height;
+    uint64_t fair = options->max_pixels / (pixels ? pixels : 1) * DECODE_SCANS_AT_LIMIT;
+    bool large = fair < (uint64_t)options->max_scans;
+    int max = large ? (int)fair : options->max_scans;
+    struct jpeg_scans scans;
 
-    while (scans <= max && (p = memchr(p, 0xff, (size_t)(end - p))) && end - p >= 4) {
-        unsigned marker = p[1];
-
-        if (marker == JPEG_EOI)
-            break;
-        if (marker == 0xff) { /* padding */
-            p++;
-            continue;
-        }
-        p += 2;
-        if (marker <= MARKER_TEM || (marker >= JPEG_RST0 && marker <= MARKER_SOI))
-            continue;
-        if (marker == MARKER_SOS)
-            scans++;
-        size_t length = (size_t)p[0] << 8 | p[1];
-        p += length < (size_t)(end - p) ? length : (size_t)(end - p);
-    }
-    return scans;
+    jpeg_scans_walk(r->source.next_input_byte, r->source.bytes_in_buffer, max, &scans);
+    r->scans = scans.n;
+    if (scans.n > max)
+        leave(r, codec_fail(r->report, MSCACHE_ERESOURCE, "JPEG of more than %d scans%s", max,
+                            large ? ", which is too much work for so many pixels" : ""));
+    if (options->truncated) /* of a segment that is not whole nothing is read, so that its rest is not made up */
+        r->source.bytes_in_buffer = scans.whole;
 }
 
 static void check_header(struct reader *r)
 {
     const struct jpeg_decompress_struct *jpeg = &r->jpeg;
-    const struct decode_options *options = r->in->options;
     int err;
 
     if (jpeg->data_precision != 8)
-        leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "JPEG with %d bits per sample", jpeg->data_precision));
+        leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "JPEG with %d bits per sample; only 8 are decoded",
+                            jpeg->data_precision));
     if (jpeg->jpeg_color_space == JCS_UNKNOWN)
         leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "JPEG with %d components", jpeg->num_components));
-    err = codec_check_size(options, jpeg->image_width, jpeg->image_height, r->report);
+    err = codec_check_size(r->in->options, jpeg->image_width, jpeg->image_height, r->report);
     if (err < 0)
         leave(r, err);
-    if (jpeg_has_multiple_scans(&r->jpeg) &&
-        count_scans(r->source.next_input_byte, r->source.bytes_in_buffer, options->max_scans) > options->max_scans)
-        leave(r, codec_fail(r->report, MSCACHE_ERESOURCE, "JPEG of more than %d scans", options->max_scans));
+}
+
+static void set_info(struct reader *r)
+{
+    jpeg_facts(&r->jpeg, &r->info);
+    if (r->scans > 1)
+        codec_say(&r->info, "%d scans", r->scans);
+    if (r->saw_exif)
+        codec_say(&r->info, "Exif orientation %d", r->info.orientation);
+    if (r->saw_icc)
+        codec_say(&r->info, "ICC profile (ignored)");
+    if (r->multi_picture)
+        codec_say(&r->info, "first of several pictures");
+    codec_set_form(&r->info, r->in->options, r->jpeg.num_components == 1 ? 1 : 3, DTYPE_UINT8);
 }
 
 static void read_header(struct reader *r)
@@ -211,80 +232,100 @@ static void read_header(struct reader *r)
     jpeg_set_marker_processor(&r->jpeg, JPEG_APP0 + 2, on_segment);
     jpeg_read_header(&r->jpeg, TRUE);
     check_header(r);
-    r->may_end_early = !jpeg_has_multiple_scans(&r->jpeg) && !r->jpeg.arith_code;
+    if (jpeg_has_multiple_scans(&r->jpeg) || r->in->options->truncated)
+        check_scans(r);
+    set_info(r);
+    r->one_scan = !jpeg_has_multiple_scans(&r->jpeg) && !r->jpeg.arith_code;
+    r->may_end_early = r->one_scan || r->in->options->truncated;
 }
 
-static void read_rows(struct reader *r, JSAMPROW *rows, int n)
+/* Up to n rows, at least one. */
+static int read_rows(struct reader *r, JSAMPARRAY rows, int n)
 {
-    if (jpeg_read_scanlines(&r->jpeg, rows, (JDIMENSION)n) == 0)
+    int got = (int)jpeg_read_scanlines(&r->jpeg, rows, (JDIMENSION)n);
+
+    if (got == 0)
         leave(r, codec_fail(r->report, MSCACHE_ECORRUPT, "JPEG: libjpeg gives no rows"));
+    return got;
 }
 
-static void read_rgb(struct reader *r)
+static int rows_left(const struct reader *r)
 {
-    const struct image *dst = r->dst;
-    JSAMPROW rows[ROWS_AT_ONCE];
+    JDIMENSION n = r->jpeg.output_height - r->jpeg.output_scanline;
 
-    while (r->jpeg.output_scanline < r->jpeg.output_height) {
-        int y = (int)r->jpeg.output_scanline, n = 0;
+    return n < LINES_BAND ? (int)n : LINES_BAND;
+}
 
-        for (; n < ROWS_AT_ONCE && y + n < dst->height; n++)
-            rows[n] = dst->data + (size_t)(y + n) * dst->stride;
+static void read_direct(struct reader *r)
+{
+    JSAMPROW rows[LINES_BAND];
+
+    while (rows_left(r) > 0) {
+        int y = (int)r->jpeg.output_scanline, n = rows_left(r);
+
+        for (int i = 0; i < n; i++)
+            rows[i] = lines_direct(&r->lines, y + i);
         read_rows(r, rows, n);
     }
 }
 
-/* CMYK files hold inverted samples, with or without an Adobe marker: 255 is no ink. */
-static void cmyk_to_rgb(uint8_t *dst, const uint8_t *src, int width)
-{
-    for (int x = 0; x < width; x++, dst += 3, src += 4) {
-        for (int c = 0; c < 3; c++) {
-            unsigned product = (unsigned)src[c] * src[3] + 128;
-
-            dst[c] = (uint8_t)((product + (product >> 8)) >> 8); /* product / 255, rounded */
-        }
-    }
-}
-
-static void read_cmyk(struct reader *r)
+static void read_bands(struct reader *r)
 {
     struct jpeg_decompress_struct *jpeg = &r->jpeg;
-    const struct image *dst = r->dst;
-    JSAMPARRAY row = jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE, jpeg->output_width * 4, 1);
+    JSAMPARRAY band = jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE,
+                                              jpeg->output_width * (JDIMENSION)jpeg->output_components, LINES_BAND);
 
-    while (jpeg->output_scanline < jpeg->output_height) {
-        size_t y = jpeg->output_scanline;
+    while (rows_left(r) > 0) {
+        int y = (int)jpeg->output_scanline, want = rows_left(r), n = 0;
 
-        read_rows(r, row, 1);
-        cmyk_to_rgb(dst->data + y * dst->stride, row[0], dst->width);
+        while (n < want)
+            n += read_rows(r, band + n, want - n);
+        lines_put(&r->lines, (const uint8_t *const *)band, y, n);
     }
 }
 
 static void check_end(struct reader *r)
 {
-    if (r->dry && r->lost_blocks)
-        leave(r, codec_fail(r->report, MSCACHE_ETRUNCATED, "JPEG: the file ends after %zu bytes, before the last block",
-                            r->in->n));
-    if (r->dry)
+    static const char ends[] = "JPEG: the file ends after %zu bytes, before the last block";
+    bool truncated = r->dry && (r->lost_blocks || !r->one_scan);
+
+    if (truncated && !r->in->options->truncated)
+        leave(r, codec_fail(r->report, MSCACHE_ETRUNCATED, ends, r->in->n));
+    if (truncated)
+        codec_warn(r->report, DECODE_WARN_TRUNCATED, ends, r->in->n);
+    else if (r->dry)
         codec_warn(r->report, DECODE_WARN_MISSING_EOI, "JPEG: only the end-of-image marker is missing");
     else if (r->source.bytes_in_buffer > 0 && !r->multi_picture)
         codec_warn(r->report, DECODE_WARN_TRAILING_DATA, "JPEG: %zu bytes follow the image",
                    r->source.bytes_in_buffer);
 }
 
+static bool is_cmyk(const struct reader *r)
+{
+    return r->jpeg.jpeg_color_space == JCS_CMYK || r->jpeg.jpeg_color_space == JCS_YCCK;
+}
+
+/* What libjpeg is asked for. It turns grey into RGB itself; grey of colours is not the Y that it would give. */
+static enum line_form form_of(const struct reader *r)
+{
+    if (is_cmyk(r))
+        return LINE_CMYK;
+    return r->info.channels == 1 && r->jpeg.num_components == 1 ? LINE_GRAY : LINE_RGB;
+}
+
 static void read_pixels(struct reader *r)
 {
     struct jpeg_decompress_struct *jpeg = &r->jpeg;
-    bool cmyk = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
+    enum line_form form = form_of(r);
 
     jpeg->dct_method = JDCT_ISLOW;
     jpeg->do_fancy_upsampling = TRUE;
-    jpeg->out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
+    jpeg->out_color_space = form == LINE_CMYK ? JCS_CMYK : form == LINE_GRAY ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_start_decompress(jpeg);
-    if (cmyk)
-        read_cmyk(r);
+    if (lines_direct(&r->lines, 0))
+        read_direct(r);
     else
-        read_rgb(r);
+        read_bands(r);
     jpeg_finish_decompress(jpeg);
     check_end(r);
 }
@@ -300,7 +341,7 @@ static int guarded(struct reader *r, void (*step)(struct reader *))
 
 static int reader_open(struct reader *r, const struct codec_input *in, struct decode_report *report)
 {
-    *r = (struct reader){ .in = in, .report = report };
+    *r = (struct reader){ .in = in, .report = report, .info.orientation = 1, .scans = 1 };
     r->jpeg.err = jpeg_std_error(&r->errors);
     r->jpeg.client_data = r;
     r->errors.error_exit = on_error;
@@ -318,6 +359,12 @@ static int reader_open(struct reader *r, const struct codec_input *in, struct de
     return guarded(r, read_header);
 }
 
+static void reader_close(struct reader *r)
+{
+    jpeg_destroy_decompress(&r->jpeg);
+    lines_done(&r->lines);
+}
+
 static bool jpeg_codec_probe(const uint8_t *bytes, size_t n)
 {
     return n >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0;
@@ -328,12 +375,9 @@ static int jpeg_codec_info(const struct codec_input *in, struct decode_info *ret
     struct reader r;
     int err = reader_open(&r, in, report);
 
-    if (err == 0) {
-        ret->width = (int)r.jpeg.image_width;
-        ret->height = (int)r.jpeg.image_height;
-        ret->components = r.jpeg.num_components;
-    }
-    jpeg_destroy_decompress(&r.jpeg);
+    if (err == 0)
+        *ret = r.info;
+    reader_close(&r);
     return err;
 }
 
@@ -342,14 +386,13 @@ static int jpeg_codec_pixels(const struct codec_input *in, const struct image *d
     struct reader r;
     int err = reader_open(&r, in, report);
 
-    if (err == 0 && ((int)r.jpeg.image_width != dst->width || (int)r.jpeg.image_height != dst->height))
-        err = codec_fail(report, MSCACHE_EINVAL, "the image is %u x %u, the memory for it %d x %d", r.jpeg.image_width,
-                         r.jpeg.image_height, dst->width, dst->height);
-    if (err == 0) {
-        r.dst = dst;
+    if (err == 0)
+        err = codec_check_image(&r.info, dst, report);
+    if (err == 0)
+        err = lines_init(&r.lines, dst, form_of(&r), codec_turn(&r.info, in->options), NULL);
+    if (err == 0)
         err = guarded(&r, read_pixels);
-    }
-    jpeg_destroy_decompress(&r.jpeg);
+    reader_close(&r);
     return err;
 }
 

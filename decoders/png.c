@@ -9,22 +9,33 @@
 
 #include "common/error.h"
 #include "decoders/png_chunks.h"
+#include "decoders/lines.h"
 
 enum stage { STAGE_HEADER, STAGE_ROWS, STAGE_END };
 
 /* One decoding. libpng leaves through `escape` on an error; guarded() is the only place where that lands. */
 struct reader {
     png_structp png;
-    png_infop info;
+    png_infop header;
     jmp_buf escape;
     const struct codec_input *in;
-    const struct image *dst;
     struct decode_report *report;
+    struct decode_info info;
+    struct png_chunks chunks;
+    struct lines lines;
     size_t pos; /* in the file */
     int err;
     enum stage stage;
-    bool dry;       /* libpng asked for more than the file holds */
+    bool dry; /* libpng asked for more than the file holds */
     bool no_memory;
+
+    int type;        /* colour type of the file */
+    bool interlaced;
+    uint8_t palette[PNG_MAX_PALETTE_LENGTH][4]; /* in the channels of the result */
+    int colors, highest;                        /* colours of the palette; highest index of all pixels */
+    uint8_t *store;   /* where libpng cannot write to the image: all rows of an interlaced one, else LINES_BAND rows */
+    size_t row_bytes; /* of a row from libpng */
+    int y;            /* rows read in this pass */
 };
 
 _Noreturn static void leave(struct reader *r, int err)
@@ -70,12 +81,16 @@ static void on_warning(png_structp png, png_const_charp text)
 static void on_read(png_structp png, png_bytep bytes, size_t n)
 {
     struct reader *r = png_get_io_ptr(png);
+    const struct png_chunks *chunks = &r->chunks;
 
     if (n > r->in->n - r->pos) {
         r->dry = true;
         png_error(png, "Read Error");
     }
     memcpy(bytes, r->in->bytes + r->pos, n);
+    /* Of a chunk that is not whole libpng would use nothing; it is told of the part that is there. */
+    if (r->in->options->truncated && chunks->cut && r->pos == chunks->cut_at && n >= 4)
+        png_save_uint_32(bytes, (png_uint_32)chunks->cut_length);
     r->pos += n;
 }
 
@@ -95,8 +110,8 @@ static void on_free(png_structp png, png_voidp p)
     free(p);
 }
 
-/* libpng's own options are moved out of the way of ours, and of all chunks only those that make pixels are looked
- * at: the others are stepped over, which checks their CRC and inflates nothing. */
+/* libpng's own options are moved out of the way of ours, and of all chunks only those that make the pixels that are
+ * asked for are looked at: the others are stepped over, which checks their CRC and inflates nothing. */
 static void set_up(struct reader *r)
 {
     png_set_read_fn(r->png, r, on_read);
@@ -104,7 +119,62 @@ static void set_up(struct reader *r)
     png_set_benign_errors(r->png, 1);
     png_set_check_for_invalid_index(r->png, 0);
     png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
-    png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, (png_const_bytep) "tRNS", 1);
+    if (r->in->options->mode != DECODE_UNCHANGED)
+        png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, (png_const_bytep) "tRNS", 1);
+}
+
+static void set_facts(struct reader *r)
+{
+    struct decode_info *info = &r->info;
+    const char *color = r->type & PNG_COLOR_MASK_COLOR ? "RGB" : "grey";
+
+    if (r->type == PNG_COLOR_TYPE_PALETTE)
+        codec_say(info, "palette of %d colours%s", r->colors, r->chunks.transparency ? " with transparency" : "");
+    else
+        codec_say(info, "%s%s", color, r->type & PNG_COLOR_MASK_ALPHA ? " and alpha" :
+                                       r->chunks.transparency         ? " with a transparent colour" : "");
+    codec_say(info, "%d bit%s", info->bits, info->bits == 1 ? "" : "s");
+    if (r->interlaced)
+        codec_say(info, "interlaced");
+    if (r->chunks.animated)
+        codec_say(info, "animated (the default image is taken)");
+    if (r->chunks.exif)
+        codec_say(info, "Exif orientation %d", info->orientation);
+    if (r->chunks.icc)
+        codec_say(info, "ICC profile (ignored)");
+    if (r->chunks.gamma)
+        codec_say(info, "gamma (ignored)");
+}
+
+/* libpng knows of it only where alpha is asked for. */
+static bool has_transparency(const struct reader *r)
+{
+    return png_get_valid(r->png, r->header, PNG_INFO_tRNS) != 0;
+}
+
+/* Channels of DECODE_UNCHANGED. */
+static int own_channels(const struct reader *r)
+{
+    int colors = r->type & PNG_COLOR_MASK_COLOR ? 3 : 1;
+
+    return colors + (r->type & PNG_COLOR_MASK_ALPHA || has_transparency(r) ? 1 : 0);
+}
+
+static void set_info(struct reader *r)
+{
+    struct decode_info *info = &r->info;
+    png_colorp palette;
+
+    r->type = png_get_color_type(r->png, r->header);
+    r->interlaced = png_get_interlace_type(r->png, r->header) != PNG_INTERLACE_NONE;
+    png_get_PLTE(r->png, r->header, &palette, &r->colors);
+    info->stored_width = (int)png_get_image_width(r->png, r->header);
+    info->stored_height = (int)png_get_image_height(r->png, r->header);
+    info->components = png_get_channels(r->png, r->header);
+    info->bits = png_get_bit_depth(r->png, r->header);
+    info->orientation = r->chunks.orientation;
+    set_facts(r);
+    codec_set_form(info, r->in->options, own_channels(r), info->bits == 16 ? DTYPE_UINT16 : DTYPE_UINT8);
 }
 
 static void read_header(struct reader *r)
@@ -112,85 +182,156 @@ static void read_header(struct reader *r)
     int err;
 
     r->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, r, on_error, on_warning, r, on_malloc, on_free);
-    r->info = r->png ? png_create_info_struct(r->png) : NULL;
-    if (!r->info)
+    r->header = r->png ? png_create_info_struct(r->png) : NULL;
+    if (!r->header)
         leave(r, codec_fail(r->report, MSCACHE_ENOMEM, "PNG: libpng does not start"));
     set_up(r);
-    png_read_info(r->png, r->info);
-    err = codec_check_size(r->in->options, png_get_image_width(r->png, r->info), png_get_image_height(r->png, r->info),
-                           r->report);
+    png_read_info(r->png, r->header);
+    err = codec_check_size(r->in->options, png_get_image_width(r->png, r->header),
+                           png_get_image_height(r->png, r->header), r->report);
     if (err < 0)
         leave(r, err);
+    set_info(r);
 }
 
-static bool is_palette(const struct reader *r)
+/* A palette's indices are left to us: libpng turns one that the palette lacks into black and says nothing. */
+static enum line_form form_of(const struct reader *r)
 {
-    return png_get_color_type(r->png, r->info) == PNG_COLOR_TYPE_PALETTE;
+    bool alpha = r->info.channels == 2 || r->info.channels == 4;
+
+    if (r->type == PNG_COLOR_TYPE_PALETTE)
+        return LINE_INDEX;
+    if (r->type & PNG_COLOR_MASK_COLOR)
+        return alpha ? LINE_RGBA : LINE_RGB;
+    return alpha ? LINE_GRAY_ALPHA : LINE_GRAY;
 }
 
-/* Any PNG to 3 x 8 bits: the high byte of 16, alpha dropped, no gamma. A palette's indices are left to us: libpng
- * turns one that the palette lacks into black and says nothing. */
-static void ask_for_rgb(struct reader *r)
+/* The file's colours in the channels of the result; black for those that it lacks. */
+static void set_palette(struct reader *r)
 {
-    int type = png_get_color_type(r->png, r->info);
+    png_colorp colors = NULL;
+    png_bytep alpha = NULL;
+    int n = 0, alphas = 0;
 
-    png_set_strip_16(r->png);
-    png_set_strip_alpha(r->png);
-    if (type == PNG_COLOR_TYPE_PALETTE)
+    png_get_PLTE(r->png, r->header, &colors, &n);
+    png_get_tRNS(r->png, r->header, &alpha, &alphas, NULL);
+    for (int i = 0; i < PNG_MAX_PALETTE_LENGTH; i++) {
+        png_color c = i < n ? colors[i] : (png_color){ 0, 0, 0 };
+        uint8_t pixel[4] = { c.red, c.green, c.blue, i < alphas ? alpha[i] : 255 };
+
+        if (r->info.channels == 1)
+            pixel[0] = lines_gray(c.red, c.green, c.blue);
+        memcpy(r->palette[i], pixel, sizeof pixel);
+    }
+}
+
+static bool is_little_endian(void)
+{
+    const uint16_t one = 1;
+
+    return *(const uint8_t *)&one == 1;
+}
+
+/* Whole bytes, in the form that form_of() says. 16 bits become 8 by their high byte. */
+static void ask_libpng(struct reader *r)
+{
+    if (r->info.dtype == DTYPE_UINT8)
+        png_set_strip_16(r->png);
+    else if (is_little_endian())
+        png_set_swap(r->png);
+    if (r->type == PNG_COLOR_TYPE_PALETTE)
         png_set_packing(r->png);
-    if (type == PNG_COLOR_TYPE_GRAY)
+    if (r->type == PNG_COLOR_TYPE_GRAY)
         png_set_expand_gray_1_2_4_to_8(r->png);
-    if (!(type & PNG_COLOR_MASK_COLOR))
-        png_set_gray_to_rgb(r->png);
+    if (r->in->options->mode != DECODE_UNCHANGED)
+        png_set_strip_alpha(r->png);
+    else if (r->type != PNG_COLOR_TYPE_PALETTE && has_transparency(r))
+        png_set_tRNS_to_alpha(r->png);
+}
+
+static size_t pixel_bytes(const struct reader *r)
+{
+    static const size_t samples[] = { [LINE_GRAY] = 1, [LINE_GRAY_ALPHA] = 2, [LINE_RGB] = 3, [LINE_RGBA] = 4, [LINE_INDEX] = 1 };
+
+    return samples[form_of(r)] * dtype_size(r->info.dtype);
+}
+
+static void start_rows(struct reader *r)
+{
+    size_t rows = r->interlaced ? (size_t)r->info.stored_height : LINES_BAND;
+
+    r->stage = STAGE_ROWS;
+    ask_libpng(r);
+    png_set_interlace_handling(r->png);
+    png_read_update_info(r->png, r->header);
+    r->row_bytes = png_get_rowbytes(r->png, r->header);
+    if (r->row_bytes != (size_t)r->info.stored_width * pixel_bytes(r))
+        leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "PNG: libpng does not give its pixels as they are asked for"));
+    if (lines_direct(&r->lines, 0))
+        return;
+    r->store = malloc(rows * r->row_bytes);
+    if (!r->store)
+        leave(r, MSCACHE_ENOMEM);
+}
+
+/* Where libpng puts row y. */
+static uint8_t *row_at(const struct reader *r, int y)
+{
+    if (!r->store)
+        return lines_direct(&r->lines, y);
+    return r->store + (size_t)(r->interlaced ? y : y % LINES_BAND) * r->row_bytes;
+}
+
+static void find_highest(struct reader *r, const uint8_t *row)
+{
+    uint8_t highest = 0;
+
+    for (size_t x = 0; x < r->row_bytes; x++)
+        highest = row[x] > highest ? row[x] : highest;
+    if (highest > r->highest)
+        r->highest = highest;
+}
+
+/* The rows from y on, up to the end of the band that y starts, from the store to the image. */
+static void give_band(struct reader *r, int y)
+{
+    const uint8_t *row[LINES_BAND];
+    int n = r->lines.height - y < LINES_BAND ? r->lines.height - y : LINES_BAND;
+
+    for (int i = 0; i < n; i++) {
+        row[i] = row_at(r, y + i);
+        if (r->type == PNG_COLOR_TYPE_PALETTE)
+            find_highest(r, row[i]);
+    }
+    lines_put(&r->lines, row, y, n);
+}
+
+static bool band_ends(const struct reader *r, int y)
+{
+    return y % LINES_BAND == LINES_BAND - 1 || y == r->lines.height - 1;
 }
 
 static void read_rows(struct reader *r)
 {
-    int passes = png_set_interlace_handling(r->png);
+    int passes = r->interlaced ? PNG_INTERLACE_ADAM7_PASSES : 1;
 
-    r->stage = STAGE_ROWS;
-    ask_for_rgb(r);
-    png_read_update_info(r->png, r->info);
-    if (png_get_rowbytes(r->png, r->info) != (size_t)r->dst->width * (is_palette(r) ? 1 : 3))
-        leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "PNG: libpng does not turn it into RGB"));
-    for (int pass = 0; pass < passes; pass++)
-        for (int y = 0; y < r->dst->height; y++)
-            png_read_row(r->png, r->dst->data + (size_t)y * r->dst->stride, NULL);
+    for (int pass = 0; pass < passes; pass++) {
+        for (r->y = 0; r->y < r->lines.height; r->y++) {
+            png_read_row(r->png, row_at(r, r->y), NULL);
+            if (r->store && !r->interlaced && band_ends(r, r->y))
+                give_band(r, r->y - r->y % LINES_BAND);
+        }
+    }
 }
 
-/* A row of indices to RGB, in place and so from its end. Returns the highest index. */
-static int expand_row(uint8_t *row, int width, const png_color *colors)
+/* Pixels that the file does not give are 0. The passes of an interlaced image leave gaps everywhere. */
+static void clear_rows(struct reader *r, int y)
 {
-    int highest = 0;
-
-    for (int x = width - 1; x >= 0; x--) {
-        int index = row[x];
-
-        row[3 * x] = colors[index].red;
-        row[3 * x + 1] = colors[index].green;
-        row[3 * x + 2] = colors[index].blue;
-        if (index > highest)
-            highest = index;
+    for (; y < r->lines.height; y++) {
+        memset(row_at(r, y), 0, r->row_bytes);
+        if (r->store && !r->interlaced && band_ends(r, y))
+            give_band(r, y - y % LINES_BAND);
     }
-    return highest;
-}
-
-static void expand_palette(struct reader *r)
-{
-    png_color colors[PNG_MAX_PALETTE_LENGTH] = { { 0, 0, 0 } };
-    png_colorp palette = NULL;
-    int n = 0, highest = 0;
-
-    png_get_PLTE(r->png, r->info, &palette, &n);
-    memcpy(colors, palette, (size_t)n * sizeof *colors);
-    for (int y = 0; y < r->dst->height; y++) {
-        int index = expand_row(r->dst->data + (size_t)y * r->dst->stride, r->dst->width, colors);
-
-        if (index > highest)
-            highest = index;
-    }
-    if (highest >= n)
-        codec_warn(r->report, DECODE_WARN_PALETTE_INDEX, "PNG: a pixel has colour %d of a palette of %d", highest, n);
 }
 
 static void read_end(struct reader *r)
@@ -212,12 +353,15 @@ static int reader_open(struct reader *r, const struct codec_input *in, struct de
     *r = (struct reader){ .in = in, .report = report };
     if (in->n >= 16 && memcmp(in->bytes + 12, "CgBI", 4) == 0)
         return codec_fail(report, MSCACHE_EFEATURE, "PNG in Apple's CgBI variant (made for iPhone applications)");
+    png_chunks_walk(in->bytes, in->n, &r->chunks, report);
     return guarded(r, read_header);
 }
 
 static void reader_close(struct reader *r)
 {
-    png_destroy_read_struct(&r->png, &r->info, NULL);
+    png_destroy_read_struct(&r->png, &r->header, NULL);
+    lines_done(&r->lines);
+    free(r->store);
 }
 
 static bool png_codec_probe(const uint8_t *bytes, size_t n)
@@ -230,11 +374,8 @@ static int png_codec_info(const struct codec_input *in, struct decode_info *ret,
     struct reader r;
     int err = reader_open(&r, in, report);
 
-    if (err == 0) {
-        ret->width = (int)png_get_image_width(r.png, r.info);
-        ret->height = (int)png_get_image_height(r.png, r.info);
-        ret->components = png_get_channels(r.png, r.info);
-    }
+    if (err == 0)
+        *ret = r.info;
     reader_close(&r);
     return err;
 }
@@ -255,17 +396,28 @@ static int finish(struct reader *r)
 
 static int read_all(struct reader *r)
 {
-    int err, width = (int)png_get_image_width(r->png, r->info), height = (int)png_get_image_height(r->png, r->info);
+    bool may_end = r->in->options->truncated, ended;
+    int err = guarded(r, start_rows);
 
-    if (width != r->dst->width || height != r->dst->height)
-        return codec_fail(r->report, MSCACHE_EINVAL, "the image is %d x %d, the memory for it %d x %d", width, height,
-                          r->dst->width, r->dst->height);
+    if (err < 0)
+        return err;
+    if (may_end && r->interlaced)
+        clear_rows(r, 0);
     err = guarded(r, read_rows);
-    if (err == 0 && is_palette(r))
-        err = guarded(r, expand_palette);
-    if (err == 0)
-        err = finish(r);
-    return err;
+    ended = may_end && err == MSCACHE_ETRUNCATED;
+    if (err < 0 && !ended)
+        return err;
+    if (ended) {
+        codec_warn(r->report, DECODE_WARN_TRUNCATED, "PNG: the image data end after %zu bytes, before the last row", r->pos);
+        if (!r->interlaced)
+            clear_rows(r, r->y);
+    }
+    for (int y = 0; r->store && r->interlaced && y < r->lines.height; y += LINES_BAND)
+        give_band(r, y);
+    if (r->highest >= r->colors && r->type == PNG_COLOR_TYPE_PALETTE)
+        codec_warn(r->report, DECODE_WARN_PALETTE_INDEX, "PNG: a pixel has colour %d of a palette of %d", r->highest,
+                   r->colors);
+    return ended ? 0 : finish(r);
 }
 
 static int png_codec_pixels(const struct codec_input *in, const struct image *dst, struct decode_report *report)
@@ -273,11 +425,14 @@ static int png_codec_pixels(const struct codec_input *in, const struct image *ds
     struct reader r;
     int err = reader_open(&r, in, report);
 
+    if (err == 0)
+        err = codec_check_image(&r.info, dst, report);
     if (err == 0) {
-        r.dst = dst;
-        png_chunks_check(in->bytes, in->n, report);
-        err = read_all(&r);
+        set_palette(&r);
+        err = lines_init(&r.lines, dst, form_of(&r), codec_turn(&r.info, in->options), (const uint8_t (*)[4])r.palette);
     }
+    if (err == 0)
+        err = read_all(&r);
     reader_close(&r);
     return err;
 }

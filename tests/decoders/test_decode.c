@@ -118,7 +118,7 @@ Test(decode, what_is_no_jpeg_or_png_is_told_by_name)
 Test(decode, each_warning_has_the_word_of_its_row_and_the_first_row_wins)
 {
     cr_expect_null(decode_warning_name(0));
-#define XX(name, bit, text) cr_expect_str_eq(decode_warning_name(DECODE_WARN_##name | 1u << 7), text);
+#define XX(name, bit, text, err) cr_expect_str_eq(decode_warning_name(DECODE_WARN_##name | 1u << 7), text);
     DECODE_WARNING_MAP(XX)
 #undef XX
 }

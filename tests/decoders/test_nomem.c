@@ -94,7 +94,8 @@ static int run_image(void *arg)
     if (err < 0)
         return err;
     return decode_pixels(image->bytes, image->n, &limits,
-                         &(struct image){ pixels, (size_t)info.width * 3, info.width, info.height, 3, DTYPE_UINT8 }, &report);
+                         &(struct image){ pixels, (size_t)info.width * 3, info.width, info.height, 3, DTYPE_UINT8 },
+                         &report);
 }
 
 static int run_identity(void *arg)

@@ -38,11 +38,11 @@ Test(plan, canonical_text_writes_everything_out)
 {
     struct plan *p = plan("decode|resize([8,9])|random_horizontal_flip(.50)|to(uint8)");
 
-    cr_expect_str_eq(plan_text(p), "decode(max_pixels=178956970, max_scans=500) | resize(size=[8,9], "
-                                   "interpolation=bilinear) | cache | random_horizontal_flip(p=0.5) | "
+    cr_expect_str_eq(plan_text(p), "decode(mode=rgb, exif=ignore, truncated=error, strict=false, max_pixels=178956970, "
+                                   "max_scans=500) | resize(size=[8,9], interpolation=bilinear) | cache | random_horizontal_flip(p=0.5) | "
                                    "to(dtype=uint8, layout=hwc)");
-    cr_expect_str_eq(plan_prefix_text(p), "decode(max_pixels=178956970, max_scans=500) | resize(size=[8,9], "
-                                          "interpolation=bilinear)");
+    cr_expect_str_eq(plan_prefix_text(p), "decode(mode=rgb, exif=ignore, truncated=error, strict=false, max_pixels=178956970, "
+                                          "max_scans=500) | resize(size=[8,9], interpolation=bilinear)");
     plan_free(p);
 }
 
@@ -120,6 +120,8 @@ Test(plan, a_value_or_an_operator_changes_the_hash)
         "decode | resize(256)",                          "decode | center_crop(224) | resize(256)",
         "decode(max_scans=499) | resize(256)",           "decode",
         "decode(max_pixels=1000000)",                    "decode | resize(256) | resize(256)",
+        "decode(mode=gray)",                             "decode(exif=apply)",
+        "decode(truncated=allow)",                       "decode(strict=true)",
     };
     size_t n = sizeof other / sizeof *other;
 
@@ -263,6 +265,20 @@ Test(plan, an_image_that_an_operator_would_make_too_large_is_refused)
     cr_expect_str_eq(err, "resize: the result would be too large: 1000 x 200000000 pixels (width x height)");
     cr_expect_eq(plan_shape(p, &(struct image){ .width = 1, .height = 2147483647, .channels = 3 }, &s, err, sizeof err), MSCACHE_ERANGE);
     plan_free(p);
+}
+
+Test(plan, what_the_decoder_is_asked_for_is_in_the_text)
+{
+    struct plan *p = plan("decode(unchanged, apply, allow, true)"), *g = plan("decode(gray)"), *d = plan("decode");
+
+    cr_expect_eq(plan_decoding(d)->mode, DECODE_RGB);
+    cr_expect(!plan_decoding(d)->exif && !plan_decoding(d)->truncated && !plan_decoding(d)->strict);
+    cr_expect_eq(plan_decoding(g)->mode, DECODE_GRAY);
+    cr_expect_eq(plan_decoding(p)->mode, DECODE_UNCHANGED);
+    cr_expect(plan_decoding(p)->exif && plan_decoding(p)->truncated && plan_decoding(p)->strict);
+    plan_free(p);
+    plan_free(g);
+    plan_free(d);
 }
 
 Test(plan, the_decoders_limits_are_those_of_the_text)
