@@ -52,7 +52,7 @@ Test(plan, canonical_text_is_its_own_canonical_text)
         EVERYTHING,
         "decode",
         "decode | cache | resize(3)",
-        "decode(12345678, 3) | center_crop([3,5]) | normalize(-0.1, 1e-6) | to(bfloat16)",
+        "decode(max_pixels=12345678, max_scans=3) | center_crop([3,5]) | normalize(-0.1, 1e-6) | to(bfloat16)",
         "decode | random_resized_crop(7, 0.123456789012345:0.3, 1e-2:33.333333333333336)",
         "decode | random_horizontal_flip(1e-300) | normalize([1e5,123456.75,-1e-7], [1e6,0.1,3])",
     };
