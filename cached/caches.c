@@ -118,6 +118,8 @@ void store_used(struct store *s, const struct wire_used *used)
         c->not_stored += used->unclaimed;
         c->duplicate_decodes += used->duplicates;
         c->warnings += used->warnings;
+        for (int i = 0; i < WIRE_WARNINGS; i++)
+            c->warned[i] += used->warned[i];
         histogram_merge(&c->load, &used->load);
         atomic_store_explicit(&c->last_used, store_clock_s(), memory_order_relaxed);
         store_note_counters(s, c);

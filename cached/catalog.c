@@ -207,6 +207,8 @@ size_t cache_put_row(unsigned char bytes[CACHE_ROW_MAX], const struct cache *cac
     put_u64(&c, cache->load.sum_ns);
     for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
         put_u32(&c, cache->load.bucket[i]);
+    for (int i = 0; i < WIRE_WARNINGS; i++)
+        put_u64(&c, cache->warned[i]);
     return c.pos;
 }
 
@@ -226,6 +228,9 @@ static int get_numbers(struct cursor *c, struct cache *cache)
     cache->load.sum_ns = get_u64(c);
     for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
         cache->load.bucket[i] = get_u32(c);
+    /* rows of the first stores end here */
+    for (int i = 0; i < WIRE_WARNINGS && c->pos < c->len; i++)
+        cache->warned[i] = get_u64(c);
     return c->bad || c->pos != c->len ? MSCACHE_EDAMAGED : 0;
 }
 

@@ -9,6 +9,7 @@
 #include "cached/store.h"
 #include "common/histogram.h"
 #include "common/paths.h"
+#include "common/wire.h"
 
 /* Numbers of a cache that are kept in its catalog row one after the other. */
 #define CACHE_COUNTERS(XX)                                                                              \
@@ -36,6 +37,7 @@ struct cache {
     struct histogram load;
     uint8_t dtype, ndim;
     uint32_t shape[3]; /* 0 where samples differ */
+    uint64_t warned[WIRE_WARNINGS]; /* of `warnings`, by kind */
     bool full;  /* a sample was refused because of a budget */
     /* not in the row */
     uint64_t size;          /* bytes of its segments */

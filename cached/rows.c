@@ -51,6 +51,7 @@ static void fill(struct wire_row *row, const struct store *s, const struct cache
     row->duplicate_decodes = c->duplicate_decodes;
     row->not_stored = c->not_stored;
     row->warnings = c->warnings;
+    memcpy(row->warned, c->warned, sizeof row->warned);
     row->load_mean_ns = histogram_mean(&c->load);
     row->load_p50_ns = histogram_quantile(&c->load, 0.5);
     row->load_p99_ns = histogram_quantile(&c->load, 0.99);

@@ -72,6 +72,8 @@ static void print_identity(const struct wire_row *r)
 
 static void print_numbers(const struct wire_row *r)
 {
+    char text[600];
+
     number("num_samples", r->num_samples);
     number("listed", r->listed);
     number("stale", r->stale);
@@ -83,7 +85,7 @@ static void print_numbers(const struct wire_row *r)
     number("decodes", r->decodes);
     number("duplicate_decodes", r->duplicate_decodes);
     number("not_stored", r->not_stored);
-    number("warnings", r->warnings);
+    line("warnings", rows_warnings(r, text, sizeof text));
     milliseconds("avg_load_time_ms", r->load_mean_ns);
     milliseconds("p50", r->load_p50_ns);
     milliseconds("p99", r->load_p99_ns);

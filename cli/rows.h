@@ -49,6 +49,9 @@ const char *rows_owner(uint32_t uid, char *buf, size_t size);
 /* "256x256x3 uint8", with * where samples differ. */
 const char *rows_shape(const struct wire_row *row, char *buf, size_t size);
 
+/* "12 (missing-eoi 9, corrupt-data 3)": samples whose decoder warned, by kind. Returns buf. */
+const char *rows_warnings(const struct wire_row *row, char *buf, size_t size);
+
 /* Why there were more decodes than there are samples, as a sentence; "" where there were not. */
 const char *rows_explain(const struct wire_row *row, char *buf, size_t size);
 

@@ -9,6 +9,7 @@
 #include "common/dtype.h"
 #include "common/paths.h"
 #include "common/units.h"
+#include "decoders/decode.h"
 
 /* How rows look: JSON and the table. */
 
@@ -19,6 +20,39 @@ static json_t *shape_json(const struct wire_row *row)
     for (int i = 0; i < row->ndim && i < 3; i++)
         json_array_append_new(a, row->shape[i] ? json_integer(row->shape[i]) : json_null());
     return a;
+}
+
+static const char *warning_name(int kind)
+{
+    const char *name = decode_warning_name(1u << kind);
+
+    return name ? name : "other";
+}
+
+static json_t *warnings_json(const struct wire_row *row)
+{
+    json_t *o = json_object();
+
+    for (int i = 0; i < WIRE_WARNINGS; i++)
+        if (row->warned[i])
+            say_number(o, warning_name(i), row->warned[i]);
+    return o;
+}
+
+const char *rows_warnings(const struct wire_row *row, char *buf, size_t size)
+{
+    size_t used = (size_t)snprintf(buf, size, "%llu", (unsigned long long)row->warnings);
+    const char *before = " (";
+
+    for (int i = 0; i < WIRE_WARNINGS; i++)
+        if (row->warned[i] && used < size) {
+            used += (size_t)snprintf(buf + used, size - used, "%s%s %llu", before, warning_name(i),
+                                     (unsigned long long)row->warned[i]);
+            before = ", ";
+        }
+    if (*before == ',' && used < size)
+        snprintf(buf + used, size - used, ")");
+    return buf;
 }
 
 json_t *rows_object(const struct wire_row *row)
@@ -38,6 +72,7 @@ json_t *rows_object(const struct wire_row *row)
 #define XX(name) say_number(o, #name, row->name);
     WIRE_ROW_NUMBERS(XX)
 #undef XX
+    json_object_set_new(o, "warning_kinds", warnings_json(row));
     say_real(o, "hit_rate", rows_hit_rate(row));
     say_real(o, "avg_load_time_ms", (double)row->load_mean_ns / 1e6);
     say_real(o, "p50", (double)row->load_p50_ns / 1e6);

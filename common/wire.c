@@ -366,6 +366,8 @@ void put_used(struct cursor *c, const struct wire_used *m)
     put_u64(c, m->unclaimed);
     put_u64(c, m->duplicates);
     put_u64(c, m->warnings);
+    for (int i = 0; i < WIRE_WARNINGS; i++)
+        put_u32(c, m->warned[i]);
     put_histogram(c, &m->load);
 }
 
@@ -377,6 +379,8 @@ int get_used(struct cursor *c, struct wire_used *ret)
     ret->unclaimed = get_u64(c);
     ret->duplicates = get_u64(c);
     ret->warnings = get_u64(c);
+    for (int i = 0; i < WIRE_WARNINGS; i++)
+        ret->warned[i] = get_u32(c);
     get_histogram(c, &ret->load);
     return checked(c);
 }
@@ -424,6 +428,8 @@ void put_row(struct cursor *c, const struct wire_row *m)
     put_u8(c, m->ndim);
     for (int i = 0; i < 3; i++)
         put_u32(c, m->shape[i]);
+    for (int i = 0; i < WIRE_WARNINGS; i++)
+        put_u64(c, m->warned[i]);
 #define XX(name) put_u64(c, m->name);
     WIRE_ROW_NUMBERS(XX)
 #undef XX
@@ -440,6 +446,8 @@ int get_row(struct cursor *c, struct wire_row *ret)
     ret->ndim = get_u8(c);
     for (int i = 0; i < 3; i++)
         ret->shape[i] = get_u32(c);
+    for (int i = 0; i < WIRE_WARNINGS; i++)
+        ret->warned[i] = get_u64(c);
 #define XX(name) ret->name = get_u64(c);
     WIRE_ROW_NUMBERS(XX)
 #undef XX

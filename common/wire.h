@@ -210,6 +210,8 @@ struct wire_report {
     struct location location;
 };
 
+#define WIRE_WARNINGS 16 /* kinds of warnings that are counted: bits of enum decode_warning, and some to come */
+
 struct wire_used {
     uint64_t cache;
     uint64_t hits;       /* samples read from the cache since the last USED */
@@ -217,6 +219,7 @@ struct wire_used {
     uint64_t unclaimed;  /* of the misses, decoded without a claim because of a MISS (full, read-only, busy) */
     uint64_t duplicates; /* of the misses, decoded after waiting in vain for another's claim, and not PUT */
     uint64_t warnings;   /* samples whose decoder warned */
+    uint32_t warned[WIRE_WARNINGS]; /* of these, by kind; a sample can have several */
     struct histogram load; /* ns from asking for a sample to having its pixels */
 };
 
@@ -284,6 +287,7 @@ struct wire_row {
     uint8_t status; /* enum wire_status */
     uint8_t dtype, ndim;
     uint32_t shape[3]; /* of the samples; 0 where they differ */
+    uint64_t warned[WIRE_WARNINGS]; /* of `warnings`, by kind */
 #define XX(name) uint64_t name;
     WIRE_ROW_NUMBERS(XX)
 #undef XX

@@ -208,6 +208,8 @@ static int read_and_decode(struct worker *w, const struct ticket *t, struct deco
     w->part.decodes++;
     w->part.warnings += report.warnings != 0;
     w->used.warnings += report.warnings != 0;
+    for (int i = 0; i < WIRE_WARNINGS; i++)
+        w->used.warned[i] += report.warnings >> i & 1;
     if (r < 0)
         snprintf(text, text_size, "%s", report.message[0] ? report.message : mscache_strerror(r));
     return r;

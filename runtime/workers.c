@@ -117,9 +117,13 @@ static void add_counts(struct worker *w)
     l->used.unclaimed += w->used.unclaimed;
     l->used.duplicates += w->used.duplicates;
     l->used.warnings += w->used.warnings;
+    for (int i = 0; i < WIRE_WARNINGS && w->used.warnings; i++)
+        l->used.warned[i] += w->used.warned[i];
     if (w->load_ns)
         histogram_add(&l->used.load, w->load_ns);
     w->load_ns = 0;
+    if (w->used.warnings)
+        memset(w->used.warned, 0, sizeof w->used.warned);
     w->used.hits = w->used.misses = w->used.unclaimed = w->used.duplicates = w->used.warnings = 0;
 }
 

@@ -410,7 +410,8 @@ Test(space, rows_come_in_order_and_filters_combine)
 
 Test(space, counters_add_up_and_survive_a_restart)
 {
-    struct wire_used used = { .hits = 100, .misses = 12, .unclaimed = 3, .duplicates = 2, .warnings = 1 };
+    struct wire_used used = { .hits = 100, .misses = 12, .unclaimed = 3, .duplicates = 2, .warnings = 1,
+                              .warned = { [1] = 1, [WIRE_WARNINGS - 1] = 3 } };
     struct wire_row row;
 
     fixture_open(&f);
@@ -430,6 +431,9 @@ Test(space, counters_add_up_and_survive_a_restart)
     cr_expect_eq(row.duplicate_decodes, 4);
     cr_expect_eq(row.not_stored, 7);
     cr_expect_eq(row.warnings, 2);
+    cr_expect_eq(row.warned[0], 0);
+    cr_expect_eq(row.warned[1], 2);
+    cr_expect_eq(row.warned[WIRE_WARNINGS - 1], 6);
     cr_expect_eq(row.load_mean_ns, 5000000);
     cr_expect_eq(row.decode_mean_ns, 1000);
     cr_expect_gt(row.created, 0);

@@ -131,3 +131,15 @@ Test(rows, a_filter_without_conditions_asks_for_all)
     cr_assert_eq(filter.flags, WIRE_FILTER_FORCE);
     cr_assert_eq(filter.dataset.n, 1);
 }
+
+Test(rows, warnings_are_named_by_kind)
+{
+    struct wire_row row = { .warnings = 12, .warned = { [0] = 3, [1] = 9 } };
+    char text[200];
+
+    cr_expect_str_eq(rows_warnings(&row, text, sizeof text), "12 (corrupt-data 3, missing-eoi 9)");
+    memset(row.warned, 0, sizeof row.warned);
+    cr_expect_str_eq(rows_warnings(&row, text, sizeof text), "12");
+    row.warned[WIRE_WARNINGS - 1] = 1; /* of a newer client */
+    cr_expect_str_eq(rows_warnings(&row, text, sizeof text), "12 (other 1)");
+}

@@ -33,10 +33,10 @@ static struct wire_bad put_bad_ = { 5, { "key" }, MSCACHE_ETRUNCATED, 800, { "en
 static struct wire_stored stored = { REASON_STORED, LOCATION };
 static struct wire_abandon abandon = { 5, { "key" }, WIRE_ABANDON_CHANGED };
 static struct wire_report report = { 5, { "key" }, LOCATION };
-static struct wire_used used = { 5, 1, 2, 3, 4, 5, { 3, 999, { 1, 2 } } };
+static struct wire_used used = { 5, 1, 2, 3, 4, 5, { 6, 7, [15] = 8 }, { 3, 999, { 1, 2 } } };
 static struct wire_error error = { MSCACHE_EINVAL, { "what", 4 } };
 static struct wire_filter filter = { WIRE_FILTER_STALE, { "flowers", 7 }, { "ab12", 4 }, 1 << 20, 3600 };
-static struct wire_row row = { { "flowers", 7 }, { "decode", 6 }, { "hash" }, 1000, 1, 0, 3, { 224, 224, 3 },
+static struct wire_row row = { { "flowers", 7 }, { "decode", 6 }, { "hash" }, 1000, 1, 0, 3, { 224, 224, 3 }, { 4, [2] = 5, [15] = 6 },
                                .num_samples = 200, .sessions = 9 };
 static struct wire_end end = { 0, 3, 4096, { "", 0 } };
 static struct wire_pong pong = { 4711, 60, 2, 1 << 20, 1 << 30, { "mscached", 8 }, { "/root", 5 } };

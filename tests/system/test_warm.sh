@@ -43,4 +43,15 @@ same 'one cache' 1 "$("$mscache" list --json | grep -c '"dataset"')"
 predicted=$(grep -o 'predicted size [0-9.]* [kMG]B' <<<"$out" | awk '{ print $3 * ($4 == "kB" ? 1e3 : $4 == "MB" ? 1e6 : 1e9) }')
 real=$(info size_bytes --dataset t)
 check "predicted $predicted, taken $real" awk -v p="$predicted" -v r="$real" 'BEGIN { exit !(p > 0.9 * r && p < 1.1 * r) }'
+
+# Warnings of the decoders are counted by kind, also once the samples come from the cache.
+mkdir -p "$dir/odd/a"
+cp "$src"/photos/animal/animal_00.jpg "$src"/photos/animal/animal_01.jpg "$dir/odd/a"
+cat "$src/photos/animal/animal_02.jpg" - <<<'left by a tool' >"$dir/odd/a/longer.jpg"
+for round in first second; do
+    "$mscache" warm "$dir/odd" --dataset odd --pipeline 'decode | resize(64)' >"$dir/out" 2>"$dir/err"
+    same "$round warm of odd files: exit code" 0 $?
+    contains "info names the warnings after the $round" "$("$mscache" info --dataset odd | grep warnings)" '1 (trailing-data 1)'
+done
+contains 'JSON, too' "$("$mscache" info --dataset odd --json | tr -d ' \n')" '"warning_kinds":{"trailing-data":1}'
 finish
