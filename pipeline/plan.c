@@ -108,10 +108,17 @@ static int default_cut(const struct parsed *p)
     return cut;
 }
 
-/* The form of the end result for an image of so many channels. On an error *ret_at is the step that does not fit. */
-static int shape_of(const struct parsed *p, int channels, struct op_shape *ret, int *ret_at, char *why, size_t why_size)
+/* What `decode` may give: channels and element type; the usual one first. */
+struct source_form {
+    int channels;
+    enum dtype dtype;
+};
+
+/* The form of the end result for a small image of this form. On an error *ret_at is the step that does not fit. */
+static int shape_of(const struct parsed *p, struct source_form from, struct op_shape *ret, int *ret_at, char *why,
+                    size_t why_size)
 {
-    struct op_shape s = { .width = 1, .height = 1, .channels = channels, .dtype = DTYPE_UINT8, .count = 1 };
+    struct op_shape s = { .width = 1, .height = 1, .channels = from.channels, .dtype = from.dtype, .count = 1 };
 
     for (int i = 0; i < p->n; i++) {
         int err = run_shape(&p->step[i], &s, why, why_size);
@@ -129,17 +136,16 @@ static int shape_of(const struct parsed *p, int channels, struct op_shape *ret, 
  * how many channels there are, what fits any of them is let pass. */
 static int check_shapes(struct making *m, enum decode_mode mode)
 {
-    static const int any[] = { 3, 1, 4, 2 };
+    static const struct source_form any[] = { { 3, DTYPE_UINT8 }, { 1, DTYPE_UINT8 }, { 4, DTYPE_UINT8 },
+                                              { 2, DTYPE_UINT8 }, { 1, DTYPE_UINT16 }, { 3, DTYPE_UINT16 },
+                                              { 4, DTYPE_UINT16 }, { 2, DTYPE_UINT16 } };
     struct op_shape *s = &m->plan->shape;
-    char why[256];
-    int at, other, err = shape_of(&m->parsed, mode == DECODE_GRAY ? 1 : 3, s, &at, why, sizeof why);
+    char why[256], unused[256];
+    int at, other, err = shape_of(&m->parsed, any[mode == DECODE_GRAY], s, &at, why, sizeof why);
 
-    for (size_t i = 1; err && mode == DECODE_UNCHANGED && i < sizeof any / sizeof *any; i++) {
-        char unused[256];
-
+    for (size_t i = 1; err && mode == DECODE_UNCHANGED && i < sizeof any / sizeof *any; i++)
         if (shape_of(&m->parsed, any[i], s, &other, unused, sizeof unused) == 0)
             err = 0;
-    }
     if (err)
         return fail(m, err, m->parsed.step[at].at, "%s", why);
     s->fixed = s->fixed && mode != DECODE_UNCHANGED;

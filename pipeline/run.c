@@ -177,7 +177,8 @@ int plan_prefix(const struct plan *p, struct plan_worker *w, const void *file, s
         return code;
     s.width = info.width;
     s.height = info.height;
-    s.channels = 3;
+    s.channels = info.channels;
+    s.dtype = info.dtype;
     code = run_steps(&r, p->step, p->cut, &s, NULL, report->message, sizeof report->message);
     return say(report, code ? code : finish_prefix(&r, ret));
 }

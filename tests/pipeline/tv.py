@@ -64,6 +64,20 @@ def make_images(directory):
     return paths
 
 
+def make_unusual(directory):
+    """Grey images of 16 bits, and images with alpha, as PNG files: two lists of paths. Pillow opens the first as mode I, the
+    others as LA and RGBA; decode(mode=unchanged) keeps them."""
+    rng = np.random.default_rng(8)
+    deep, alpha = [], []
+    for width, height in MADE:
+        deep.append(f"{directory}/deep-{width}x{height}.png")
+        Image.fromarray(rng.integers(0, 65536, (height, width)).astype(np.uint16)).save(deep[-1])
+        for mode, channels in ("LA", 2), ("RGBA", 4):
+            alpha.append(f"{directory}/{mode}-{width}x{height}.png")
+            Image.fromarray(rng.integers(0, 256, (height, width, channels)).astype(np.uint8), mode).save(alpha[-1])
+    return deep, alpha
+
+
 class Refused(Exception):
     """The pipeline's text is wrong."""
 
@@ -75,6 +89,7 @@ class Tester:
         self.program = program
         self.photos = sorted(str(p) for p in pathlib.Path(photos).glob("*/*") if p.suffix in (".jpg", ".png"))
         self.made = make_images(directory)
+        self.deep, self.alpha = make_unusual(directory)
         self.directory = directory
         self.compared = self.wrong = 0
 

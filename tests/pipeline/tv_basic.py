@@ -11,8 +11,14 @@ MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 NORMALIZE = "normalize(mean=[0.485,0.456,0.406], std=[0.229,0.224,0.225])"
 
 
+def unchanged(t, steps, reference, limit=0):
+    """The same of 16-bit images and of images with alpha, as Pillow opens them."""
+    t.same("decode(mode=unchanged)" + steps, reference, t.deep + t.alpha, limit, mode=None)
+
+
 @check("decode")
 def decode(t):
+    unchanged(t, "", lambda image: image)
     t.same("decode", lambda image: image)
     t.same("decode(mode=gray)", lambda image: image, mode="L")
     t.same("decode(mode=unchanged)", lambda image: image, mode=None)
@@ -26,6 +32,7 @@ def cache(t):
 
 @check("center_crop")
 def center_crop(t):
+    unchanged(t, " | center_crop([7,20])", T.CenterCrop([7, 20]))
     for size in 224, [61, 225], [200, 231], 1, [5, 4]:
         t.same(f"decode | center_crop({size})".replace(" ]", "]"), T.CenterCrop(size))
     t.same("decode | center_crop([3001,2000]) | resize(100)", T.Compose([T.CenterCrop([3001, 2000]), T.Resize(100)]),
@@ -45,6 +52,9 @@ def pad(t):
     for mode in "constant", "edge", "reflect", "symmetric":
         for padding in 0, 1, 4, [3, 5], [1, 2, 3, 4], [0, 0, 7, 0], 40:
             t.same(f"decode | pad({padding}, mode={mode})", T.Pad(padding, padding_mode=mode), t.photos[:4] + t.made)
+    unchanged(t, " | pad([1,2,3,4])", T.Pad([1, 2, 3, 4]))
+    unchanged(t, " | pad([1,2,3,4], mode=reflect)", T.Pad([1, 2, 3, 4], padding_mode="reflect"))
+    t.same("decode(mode=unchanged) | pad(2, fill=60000)", T.Pad(2, fill=60000), t.deep, mode=None)
     t.same("decode | pad([2,3], fill=[7,8,9])", T.Pad([2, 3], fill=(7, 8, 9)))
     t.same("decode(mode=gray) | pad(3, fill=77)", T.Pad(3, fill=77), mode="L")
     t.same("decode | resize(40) | pad(30, mode=reflect) | center_crop(90)",
@@ -52,11 +62,13 @@ def pad(t):
 
 
 def as_batch(crops):
-    return np.stack([np.asarray(crop) for crop in crops])
+    crops = np.stack([np.asarray(crop) for crop in crops])
+    return crops if crops.ndim == 4 else crops[..., None]
 
 
 @check("five_crop")
 def five_crop(t):
+    unchanged(t, " | five_crop([2,1])", lambda image: as_batch(F.five_crop(image, [2, 1])))
     for size in 1, [2, 3], 16, 100:
         t.same(f"decode | five_crop({size})", lambda image: as_batch(F.five_crop(image, size)))
     t.same("decode | five_crop(3) | to(float32, chw)",
@@ -99,6 +111,7 @@ def random_crop(t):
 @check("random_horizontal_flip")
 def random_horizontal_flip(t):
     t.same("decode | random_horizontal_flip(1)", F.hflip)
+    unchanged(t, " | random_horizontal_flip(1)", F.hflip)
     t.same("decode | random_horizontal_flip(0)", lambda image: image)
     t.same("decode | resize(80) | random_horizontal_flip(1) | center_crop([64,71]) | resize([40,50])",
            T.Compose([T.Resize(80), F.hflip, T.CenterCrop([64, 71]), T.Resize([40, 50])]), t.photos)
@@ -110,6 +123,9 @@ def random_horizontal_flip(t):
 @check("random_vertical_flip")
 def random_vertical_flip(t):
     t.same("decode | random_vertical_flip(1)", F.vflip)
+    unchanged(t, " | random_vertical_flip(1)", F.vflip)
+    unchanged(t, " | random_horizontal_flip(1) | random_vertical_flip(1) | center_crop(5)",
+              T.Compose([F.hflip, F.vflip, T.CenterCrop(5)]))
     t.same("decode | random_vertical_flip(1) | random_horizontal_flip(1) | random_vertical_flip(1)", F.hflip)
     t.same("decode | resize(80) | random_vertical_flip(1) | center_crop([64,71]) | random_horizontal_flip(1) | resize([40,50])",
            T.Compose([T.Resize(80), F.vflip, T.CenterCrop([64, 71]), F.hflip, T.Resize([40, 50])]), t.photos)
@@ -127,6 +143,15 @@ def normalize(t):
 
 @check("to")
 def to(t):
+    def deep(image):
+        return torch.from_numpy(np.asarray(image).astype(np.float32)[None]) / 65535
+
+    # torchvision's ToTensor leaves 16-bit values as they are; ours end at 1
+    t.same("decode(mode=unchanged) | to(float32, chw)", deep, t.deep, mode=None)
+    t.same("decode(mode=unchanged) | to(float16, chw)", lambda image: deep(image).half(), t.deep, mode=None)
+    t.same("decode(mode=unchanged) | to(uint8)", lambda image: np.asarray(image) >> 8, t.deep, mode=None)
+    t.same("decode(mode=unchanged) | to(uint16, chw)", lambda image: np.asarray(image)[None], t.deep, mode=None)
+    t.same("decode(mode=unchanged) | to(float32, chw)", T.ToTensor(), t.alpha, mode=None)
     t.same("decode | to(float32, chw)", T.ToTensor())
     t.same("decode | to(uint8, chw)", T.PILToTensor())
     t.same("decode | to(uint8)", lambda image: image)
