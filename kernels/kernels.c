@@ -1,6 +1,7 @@
 #include "kernels/kernels.h"
 
 #include "kernels/alpha.h"
+#include "kernels/colour.h"
 #include "kernels/emit.h"
 #include "kernels/nearest.h"
 #include "kernels/mix.h"
@@ -15,4 +16,5 @@ void kernels_init(struct kernels *k, unsigned flags)
     alpha_init(k, flags);
     emit_init(k, flags);
     mix_init(k, flags);
+    colour_init(k, flags);
 }

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/colour.h"
+
 /* Pure loops over memory: no allocation, no errors. Every level gives the bytes of the C reference.
  * Images are rows of packed pixels, `channels` (1 to 4) bytes each; strides count bytes between rows. */
 
@@ -78,6 +80,18 @@ struct kernels {
     emit_fn emit_u8, emit_u16, emit_f32, emit_f16, emit_bf16;                /* of 8-bit images */
     emit_fn emit16_u8, emit16_u16, emit16_f32, emit16_f16, emit16_bf16; /* of 16-bit images */
     mix_fn mix_f32, mix_f16, mix_bf16;
+
+    /* kernels/colour.h */
+    gray_fn gray;
+    gray_to_rgb_fn gray_to_rgb;
+    byte_sum_fn byte_sum;
+    blend_fn blend;
+    smooth_fn smooth;
+    rgb_to_hsv_fn rgb_to_hsv;
+    hsv_to_rgb_fn hsv_to_rgb;
+    lut_fn lut;
+    add_weighted_fn add_weighted;
+    cut_to_u8_fn cut_to_u8;
 };
 
 /* Fill k with the fastest kernel for each entry that flags (enum in cpu.h) allow; 0 = plain C. */
