@@ -1,4 +1,6 @@
 #include "config.h"
+#include <png.h>
+
 #include "tests/runtime/util.h"
 
 #include <fcntl.h>
@@ -483,4 +485,61 @@ Test(cached, a_restarted_daemon_has_what_was_stored)
         mscache_close(m);
         end_daemon(SIGTERM);
     }
+}
+
+/* A grey ramp of 16 bits. */
+static void write_deep_image(const char *path, int width, int height)
+{
+    png_image image = { .version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height,
+                        .format = PNG_FORMAT_LINEAR_Y };
+    uint16_t *pixels = malloc((size_t)width * (size_t)height * sizeof *pixels);
+
+    for (int i = 0; i < width * height; i++)
+        pixels[i] = (uint16_t)(i * 9973);
+    cr_assert(png_image_write_to_file(&image, path, 0, pixels, 0, NULL), "%s", image.message);
+    free(pixels);
+}
+
+/* 16-bit records: the same bytes without the cache, while it fills, and from it, as they are and as floats. */
+Test(cached, images_of_16_bits_keep_them)
+{
+    static const char *const pipelines[] = { "decode(mode=unchanged) | center_crop([20,24])",
+                                             "decode(mode=unchanged) | center_crop([20,24]) | cache | "
+                                             "random_horizontal_flip | to(float32, chw)" };
+    static char path[4400];
+    static const char *paths[] = { path };
+    mscache *m = connected();
+
+    snprintf(path, sizeof path, "%s/deep.png", temp_dir());
+    write_deep_image(path, 31, 27);
+    for (size_t i = 0; i < 2; i++) {
+        mscache_loader_options o = cached_options(pipelines[i]);
+        uint16_t first[20 * 24];
+        mscache_batch *b;
+        mscache_loader *l;
+        struct key want;
+
+        o.directory = NULL;
+        o.paths = paths;
+        o.num_paths = 1;
+        o.dataset = NULL;
+        l = must_open(NULL, &o);
+        want = hash_epoch(l);
+        mscache_loader_close(l);
+        o.dataset = "deep";
+        for (int round = 0; round < 2; round++) {
+            l = must_open(m, &o);
+            cr_assert(key_equal(hash_epoch(l), want), "%s, round %d", pipelines[i], round);
+            cr_assert_eq(stats_of(l).decodes, i == 0 && round == 0 ? 1 : 0); /* both have one prefix */
+            if (i == 0) {
+                cr_assert_eq(mscache_loader_next(l, &b), 0);
+                cr_assert_eq(b->dtype, MSCACHE_UINT16);
+                memcpy(first, b->data, sizeof first);
+                cr_assert_eq(first[1] - first[0], 9973);
+                mscache_batch_release(b);
+            }
+            mscache_loader_close(l);
+        }
+    }
+    mscache_close(m);
 }

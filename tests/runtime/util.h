@@ -55,7 +55,7 @@ static inline mscache_loader *must_open(mscache *m, const mscache_loader_options
 
 static inline size_t batch_bytes(const mscache_batch *b)
 {
-    size_t n = b->dtype == MSCACHE_UINT8 ? 1 : b->dtype == MSCACHE_FLOAT32 ? 4 : 2;
+    size_t n = b->dtype == MSCACHE_UINT8 ? 1 : b->dtype == MSCACHE_FLOAT32 ? 4 : 2; /* uint16 and the short floats */
 
     for (int i = 0; i < b->ndim; i++)
         n *= (size_t)b->shape[i];
