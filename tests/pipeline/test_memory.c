@@ -9,7 +9,8 @@
 #include "pipeline/plan.h"
 
 #define TEXT "decode | cache | random_horizontal_flip(1) | resize([30,20]) | random_horizontal_flip(1) | " \
-             "center_crop([40,10]) | random_resized_crop(9) | to(float32)"
+             "pad(3, mode=reflect) | random_vertical_flip(1) | center_crop([40,10]) | random_crop([30,40], padding=20) | " \
+             "random_resized_crop(9) | to(float32)"
 
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
