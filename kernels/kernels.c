@@ -7,6 +7,7 @@
 #include "kernels/mix.h"
 #include "kernels/resize.h"
 #include "kernels/resize16.h"
+#include "kernels/warp.h"
 
 void kernels_init(struct kernels *k, unsigned flags)
 {
@@ -14,6 +15,7 @@ void kernels_init(struct kernels *k, unsigned flags)
     resize16_init(k, flags);
     nearest_init(k, flags);
     alpha_init(k, flags);
+    warp_init(k, flags);
     emit_init(k, flags);
     mix_init(k, flags);
     colour_init(k, flags);

@@ -39,6 +39,13 @@
  * nearest), or divide by it (c * 255 / alpha, rounded down, at most 255; c where alpha is 0). dst may be src. */
 #define DECL_ALPHA(name) void name(uint8_t *dst, const uint8_t *src, size_t pixels, int channels)
 
+/* The parts of a warp (kernels/warp.h). The input's coordinates of WARP_RUN output pixels of a row, from column x0 on;
+ * and of n such pixels those that lie inside, written to dst, the others left alone. */
+enum { WARP_RUN = 64 };
+#define DECL_WARP_MAP(name) void name(double *x, double *y, const struct warp *w, int x0, int row)
+#define DECL_WARP_RUN(name)                                                                               \
+    void name(uint8_t *dst, const struct warp *w, const double *x, const double *y, int n)
+
 /* Crop, mirror, normalise, convert and transpose in one pass. Reads `height` rows of `width` pixels at src (the
  * crop is the caller's pointer), mirrored left to right when flip is set, and writes one element each:
  *   uint8: the value; other types: v = x / 255 rounded to float, then (v - mean[c]) * inv_std[c] in float32,
@@ -61,12 +68,15 @@ struct emit {
 
 struct resize_axis;
 struct resize16_axis;
+struct warp;
 typedef DECL_RESIZE_H((*resize_h_fn));
 typedef DECL_RESIZE_V((*resize_v_fn));
 typedef DECL_RESIZE16_H((*resize16_h_fn));
 typedef DECL_RESIZE16_V((*resize16_v_fn));
 typedef DECL_NEAREST((*nearest_fn));
 typedef DECL_ALPHA((*alpha_fn));
+typedef DECL_WARP_MAP((*warp_map_fn));
+typedef DECL_WARP_RUN((*warp_run_fn));
 typedef DECL_EMIT((*emit_fn));
 typedef DECL_MIX((*mix_fn));
 
@@ -77,6 +87,8 @@ struct kernels {
     resize16_v_fn resize16_v;
     nearest_fn nearest;
     alpha_fn alpha_multiply, alpha_divide;
+    warp_map_fn warp_affine, warp_perspective;
+    warp_run_fn warp_bilinear8, warp_bicubic8, warp_bilinear16, warp_bicubic16;
     emit_fn emit_u8, emit_u16, emit_f32, emit_f16, emit_bf16;                /* of 8-bit images */
     emit_fn emit16_u8, emit16_u16, emit16_f32, emit16_f16, emit16_bf16; /* of 16-bit images */
     mix_fn mix_f32, mix_f16, mix_bf16;

@@ -1,17 +1,10 @@
 /* Resizes the cases that resize_golden.py takes from Pillow, at every level. Skipped without Pillow. */
 #include "config.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-
 #include "kernels/nearest.h"
 #include "kernels/resize.h"
 #include "kernels/resize16.h"
-#include "tests/kernels/check.h"
-
-enum { SKIP = 77 };
+#include "tests/kernels/golden.h"
 
 enum kind { BYTES, ALPHA, WORDS };
 
@@ -20,24 +13,6 @@ struct golden {
     double box[4];
     uint8_t *src, *expected;
 };
-
-static void *need(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
-
-static uint8_t *read_pixels(FILE *f, size_t n)
-{
-    uint8_t *p = need(malloc(n));
-
-    if (fread(p, 1, n, f) != n) {
-        fprintf(stderr, "the golden stream ends inside a case\n");
-        exit(1);
-    }
-    return p;
-}
 
 static size_t pixel_size(const struct golden *g)
 {
@@ -59,8 +34,8 @@ static int read_case(FILE *f, struct golden *g)
     g->out_width = head[5];
     g->out_height = head[6];
     pixel = pixel_size(g);
-    g->src = read_pixels(f, pixel * g->width * g->height);
-    g->expected = read_pixels(f, pixel * g->out_width * g->out_height);
+    g->src = golden_pixels(f, pixel * g->width * g->height);
+    g->expected = golden_pixels(f, pixel * g->out_width * g->out_height);
     return 1;
 }
 
@@ -188,29 +163,10 @@ static int run_cases(FILE *f, int *ret_bad)
         free(g.src);
         free(g.expected);
     }
-    fprintf(stderr, "%d cases; levels: c", cases);
-    for (size_t i = 0; i < LEVEL_COUNT; i++)
-        fprintf(stderr, ", %s %s", levels[i].name,
-                level_runs(&levels[i]) ? "ran" : "skipped, not on this machine");
-    fprintf(stderr, "\n");
     return cases;
 }
 
 int main(void)
 {
-    const char *src = getenv("MSCACHE_SRC");
-    char command[4096];
-    int cases, bad = 0, status;
-    FILE *f;
-
-    snprintf(command, sizeof(command), "/usr/bin/python3 '%s/tests/kernels/resize_golden.py'",
-             src ? src : ".");
-    f = need(popen(command, "r"));
-    cases = run_cases(f, &bad);
-    status = pclose(f);
-    if (WIFEXITED(status) && (WEXITSTATUS(status) == SKIP || WEXITSTATUS(status) == 127)) {
-        fprintf(stderr, "skipped: needs /usr/bin/python3 with Pillow (apt-get install python3-pil)\n");
-        return SKIP;
-    }
-    return status || bad || cases < 5000;
+    return golden_main("resize_golden.py", run_cases, 5000);
 }
