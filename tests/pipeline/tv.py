@@ -78,6 +78,16 @@ def make_unusual(directory):
     return deep, alpha
 
 
+def make_wide(directory):
+    """Images that are wider or higher than 16 bits can say: their paths."""
+    rng = np.random.default_rng(9)
+    paths = []
+    for width, height in (70001, 2), (1, 66000):
+        paths.append(f"{directory}/wide-{width}x{height}.png")
+        Image.fromarray(rng.integers(0, 256, (height, width, 3)).astype(np.uint8)).save(paths[-1])
+    return paths
+
+
 class Refused(Exception):
     """The pipeline's text is wrong."""
 
@@ -90,6 +100,9 @@ class Tester:
         self.photos = sorted(str(p) for p in pathlib.Path(photos).glob("*/*") if p.suffix in (".jpg", ".png"))
         self.made = make_images(directory)
         self.deep, self.alpha = make_unusual(directory)
+        self.wide = make_wide(directory)
+        if os.environ.get("MSCACHE_TEST_FEW"):  # for builds that are slow
+            self.photos = self.photos[::6]
         self.directory = directory
         self.compared = self.wrong = 0
 

@@ -18,6 +18,7 @@ def unchanged(t, steps, reference, limit=0):
 
 @check("decode")
 def decode(t):
+    t.same("decode", lambda image: image, t.wide)
     unchanged(t, "", lambda image: image)
     t.same("decode", lambda image: image)
     t.same("decode(mode=gray)", lambda image: image, mode="L")
@@ -53,6 +54,7 @@ def pad(t):
         for padding in 0, 1, 4, [3, 5], [1, 2, 3, 4], [0, 0, 7, 0], 40:
             t.same(f"decode | pad({padding}, mode={mode})", T.Pad(padding, padding_mode=mode), t.photos[:4] + t.made)
     unchanged(t, " | pad([1,2,3,4])", T.Pad([1, 2, 3, 4]))
+    t.same("decode | pad([3,1], mode=symmetric)", T.Pad([3, 1], padding_mode="symmetric"), t.wide)
     unchanged(t, " | pad([1,2,3,4], mode=reflect)", T.Pad([1, 2, 3, 4], padding_mode="reflect"))
     t.same("decode(mode=unchanged) | pad(2, fill=60000)", T.Pad(2, fill=60000), t.deep, mode=None)
     t.same("decode | pad([2,3], fill=[7,8,9])", T.Pad([2, 3], fill=(7, 8, 9)))
@@ -124,6 +126,7 @@ def random_horizontal_flip(t):
 def random_vertical_flip(t):
     t.same("decode | random_vertical_flip(1)", F.vflip)
     unchanged(t, " | random_vertical_flip(1)", F.vflip)
+    t.same("decode | random_vertical_flip(1) | random_horizontal_flip(1)", T.Compose([F.vflip, F.hflip]), t.wide)
     unchanged(t, " | random_horizontal_flip(1) | random_vertical_flip(1) | center_crop(5)",
               T.Compose([F.hflip, F.vflip, T.CenterCrop(5)]))
     t.same("decode | random_vertical_flip(1) | random_horizontal_flip(1) | random_vertical_flip(1)", F.hflip)

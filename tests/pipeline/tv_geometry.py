@@ -12,6 +12,8 @@ def resize(t):
     for size in 97, 224, [120, 333], [1, 1], [77, 5]:
         t.same(f"decode | resize({size})", T.Resize(size))
     t.same("decode | resize(1500)", T.Resize(1500), t.photos[:4])
+    t.same("decode | resize([3,500])", T.Resize([3, 500]), t.wide)
+    t.same("decode | resize([2,80000])", T.Resize([2, 80000]), t.wide[:1])
     t.same("decode | resize(128) | resize([50,60])", T.Compose([T.Resize(128), T.Resize([50, 60])]))
 
 
