@@ -45,6 +45,7 @@ int verify_run(const struct options *o);
 int repair_run(const struct options *o);
 int ops_run(const struct options *o);
 int probe_run(const struct options *o);
+int preview_run(const struct options *o);
 int bench_run(const struct options *o);
 int ping_run(const struct options *o);
 int stop_run(const struct options *o);

@@ -28,9 +28,17 @@ const struct command commands[] = {
     { .name = "ops", .arguments = "[NAME]", .help = "Describe the operators of pipelines", .run = ops_run,
       .max_args = 1 },
     { .name = "probe", .arguments = "FILE...", .help = "Run a pipeline on single files, without cache or daemon",
-      .run = probe_run, .min_args = 1, .max_args = -1, .takes = BIT(PIPELINE) | BIT(RAW),
-      .detail = "Prints for each file the outcome (ok, ok-with-warning:KIND, error:KIND), the result's shape, type and XXH3-128.\n"
-                "Without --pipeline it is `decode`. Random operators draw as for seed 0, epoch 0 and the file's position." },
+      .run = probe_run, .min_args = 1, .max_args = -1, .takes = BIT(PIPELINE) | BIT(RAW) | BIT(SEED) | BIT(EPOCH) | BIT(SAMPLE),
+      .detail = "Prints for each file the outcome (ok, ok-with-warning:KIND, error:KIND), the result's shape, type and XXH3-128, what\n"
+                "the file holds, what each operator made of it and drew, and what can be done. Without --pipeline it is `decode`.\n"
+                "Random operators draw as a training does with that seed in that epoch, for sample --sample, the files after the\n"
+                "first for the numbers after it. `mscache preview --json` tells the numbers of a folder's files." },
+    { .name = "preview", .arguments = "DIR", .help = "Make a picture of what augmented samples look like",
+      .run = preview_run, .min_args = 1, .max_args = 1, .requires = BIT(PIPELINE) | BIT(OUTPUT),
+      .takes = BIT(PIPELINE) | BIT(OUTPUT) | BIT(ROWS) | BIT(COLS) | BIT(SEED) | BIT(EPOCH),
+      .detail = "DIR holds one folder of images per class; files are taken evenly from all of them. A row shows a file: what the\n"
+                "cache stores of it, then what the training gets of it in one epoch after the other. Where the pipeline draws\n"
+                "nothing, each cell is another file. Neither cache nor daemon is used." },
     { .name = "bench", .arguments = "DIR", .help = "Measure loading without cache, while filling it, and from it",
       .run = bench_run, .min_args = 1, .max_args = 1, .requires = BIT(DATASET) | BIT(PIPELINE),
       .takes = BIT(DATASET) | BIT(PIPELINE) | BIT(THREADS) | BIT(BUDGET) | BIT(BATCH) | BIT(REPEAT) | BIT(SECONDS),

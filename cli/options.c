@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum option_kind {
     KIND_DATASET,   /* a text that may be a dataset's name */
     KIND_DIGITS,    /* 1 to 32 hexadecimal digits */
     KIND_COUNT,     /* 1 to 1000000 */
+    KIND_NUMBER,    /* 0 to 2^63 - 1 */
     KIND_SIZE,      /* bytes */
     KIND_MEGABYTES, /* bytes; a plain number is MB */
     KIND_DURATION,  /* seconds */
@@ -67,6 +69,22 @@ static int parse_count(const char *s, uint64_t *ret)
     return 0;
 }
 
+/* JSON has signed numbers. */
+static int parse_number(const char *s, uint64_t *ret)
+{
+    char *end;
+    unsigned long long v;
+
+    if (!isdigit((unsigned char)*s))
+        return MSCACHE_ESYNTAX;
+    errno = 0;
+    v = strtoull(s, &end, 10);
+    if (*end || errno || v > INT64_MAX)
+        return MSCACHE_ERANGE;
+    *ret = v;
+    return 0;
+}
+
 static int set_value(struct options *o, const struct option_row *row, const char *value, char *err,
                      size_t size)
 {
@@ -91,6 +109,11 @@ static int set_value(struct options *o, const struct option_row *row, const char
     case KIND_COUNT:
         if (parse_count(value, field) < 0)
             return wrong(err, size, "--%s takes a whole number from 1 to 1000000, not '%s'", row->name,
+                         value);
+        return 0;
+    case KIND_NUMBER:
+        if (parse_number(value, field) < 0)
+            return wrong(err, size, "--%s takes a whole number from 0 to 9223372036854775807, not '%s'", row->name,
                          value);
         return 0;
     case KIND_SIZE: case KIND_MEGABYTES:

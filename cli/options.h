@@ -28,6 +28,12 @@
     XX(BATCH, "batch", "N", COUNT, batch, "samples per batch (default: 64)")                                        \
     XX(REPEAT, "repeat", "N", COUNT, repeat, "measured epochs per phase (default: 3)")                              \
     XX(SECONDS, "seconds", "N", COUNT, seconds, "measure cached epochs for at least so long (default: 2)")          \
+    XX(OUTPUT, "output", "FILE", TEXT, output, "write the picture, a PNG, to FILE (- is standard output)")           \
+    XX(ROWS, "rows", "N", COUNT, rows, "rows of the sheet (default: 6)")                                            \
+    XX(COLS, "cols", "N", COUNT, cols, "samples per row (default: 5)")                                              \
+    XX(SEED, "seed", "N", NUMBER, seed, "seed of what random operators draw (default: 0)")                          \
+    XX(EPOCH, "epoch", "N", NUMBER, epoch, "epoch that they draw for, counted from 0 (default: 0)")                 \
+    XX(SAMPLE, "sample", "N", NUMBER, sample, "number of the first file in the training's listing (default: 0)")     \
     XX(JSON, "json", NULL, FLAG, json, "print JSON; sizes are bytes")                                               \
     XX(PATH, "path", "DIR", TEXT, path, "store root (default: $MSCACHE_PATH, the host's service, the user's cache)") \
     XX(SOCKET, "socket", "PATH", TEXT, socket, "the daemon's socket (default: $MSCACHE_SOCKET, else by store root)") \
@@ -50,8 +56,9 @@ struct options {
     char **args;                   /* after the command's name */
     int num_args;
     uint64_t given; /* OPTION_BIT of each option on the command line */
-    const char *dataset, *pipeline, *hash, *raw, *path, *socket;
-    uint64_t threads, batch, repeat, seconds;
+    const char *dataset, *pipeline, *hash, *raw, *output, *path, *socket;
+    uint64_t threads, batch, repeat, seconds, rows, cols;
+    uint64_t seed, epoch, sample;
     uint64_t budget, larger_than; /* bytes */
     uint64_t idle_for;            /* seconds */
     bool stale, all, system, force, dry_run, json, help, version;

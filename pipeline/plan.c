@@ -302,6 +302,26 @@ const struct decode_options *plan_decoding(const struct plan *p)
     return &p->options;
 }
 
+bool plan_channels_first(const struct plan *p)
+{
+    return p->shape.chw;
+}
+
+bool plan_normalizes(const struct plan *p, int channels, float mean[4], float std[4])
+{
+    const struct op_step *step = p->step;
+
+    while (step < p->step + p->n && step->op != &op_normalize)
+        step++;
+    if (step == p->step + p->n)
+        return false;
+    for (int c = 0; c < channels; c++) {
+        mean[c] = (float)step->arg[0].v[step->arg[0].n == 1 ? 0 : c];
+        std[c] = (float)step->arg[1].v[step->arg[1].n == 1 ? 0 : c];
+    }
+    return true;
+}
+
 bool plan_mixes(const struct plan *p)
 {
     return p->samples < p->n;

@@ -31,6 +31,13 @@ bool plan_random(const struct plan *p);
 /* What the pipeline asks of the decoder. */
 const struct decode_options *plan_decoding(const struct plan *p);
 
+/* Is the end result's layout channels, height, width? */
+bool plan_channels_first(const struct plan *p);
+
+/* What `normalize` takes from each of `channels` (1 to 4) channels, and divides it by; false, and nothing set, where the
+ * pipeline does not normalise. */
+bool plan_normalizes(const struct plan *p, int channels, float mean[4], float std[4]);
+
 /* One thread's scratch memory and kernels. cpu_flags: see kernels/cpu.h. NULL when memory is out. */
 struct plan_worker;
 struct plan_worker *plan_worker_new(const struct plan *p, unsigned cpu_flags);
