@@ -7,46 +7,60 @@
 #include "common/error.h"
 #include "pipeline/run.h"
 
+#define INTERPOLATION_HELP "what pixels are made of: all but the nearest two are antialiased"
+
 /* ---- resize ---- */
 
-enum { RESIZE_SIZE, RESIZE_INTERPOLATION };
+enum { RESIZE_SIZE, RESIZE_INTERPOLATION, RESIZE_MAX_SIZE };
 
-/* Python's int(edge * longer / shorter): its quotient of two whole numbers is rounded to a double, as this one is.
+/* Python's int(a * b / c): its quotient of two whole numbers is rounded to a double, as this one is.
  * What is too large for an int is too large for run_shape, too. */
-static int longer_edge(double edge, int longer, int shorter)
+static int part_of(double a, int b, int c)
 {
-    double v = edge * longer / shorter;
+    double v = a * b / c;
 
     return v < INT32_MAX ? (int)v : INT32_MAX;
 }
 
-static int resize_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
+/* Lengths of both edges, of which the shorter is to be `edge`, unless the longer would be over max (0: no limit). */
+static int edges_of(int edge, int max, int *shorter, int *longer, char *err, size_t err_size)
 {
-    const struct op_value *size = &step->arg[RESIZE_SIZE];
-    double edge = size->v[0];
+    int new_longer = part_of(edge, *longer, *shorter);
 
-    if (s->dtype != DTYPE_UINT8) {
-        snprintf(err, err_size, "16-bit images cannot be resized");
+    if (max && max <= edge) {
+        snprintf(err, err_size, "'max_size' is %d, but must be more than 'size', which is %d", max, edge);
         return MSCACHE_ERANGE;
     }
-    if (size->n == 2) {
-        s->height = (int)size->v[0];
-        s->width = (int)size->v[1];
-        s->fixed = true;
-    } else if (s->width <= s->height) {
-        s->height = longer_edge(edge, s->height, s->width);
-        s->width = (int)edge;
-    } else {
-        s->width = longer_edge(edge, s->width, s->height);
-        s->height = (int)edge;
+    *shorter = max && new_longer > max ? part_of(max, edge, new_longer) : edge;
+    *longer = max && new_longer > max ? max : new_longer;
+    if (*shorter < 1) {
+        snprintf(err, err_size, "the shorter edge would be shorter than a pixel where the longer is 'max_size'");
+        return MSCACHE_ERANGE;
     }
+    return 0;
+}
+
+static int resize_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
+{
+    const struct op_value *size = &step->arg[RESIZE_SIZE], *max = &step->arg[RESIZE_MAX_SIZE];
+    bool upright = s->width <= s->height;
+
+    if (size->n == 2 && max->n) {
+        snprintf(err, err_size, "'max_size' goes with one 'size', the shorter edge's");
+        return MSCACHE_ERANGE;
+    }
+    if (size->n != 2)
+        return edges_of((int)size->v[0], max->n ? (int)max->v[0] : 0, upright ? &s->width : &s->height,
+                        upright ? &s->height : &s->width, err, err_size);
+    s->height = (int)size->v[0];
+    s->width = (int)size->v[1];
+    s->fixed = true;
     return 0;
 }
 
 static int resize_run_step(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
-    (void)step;
-    return run_resize(r, to->width, to->height);
+    return run_resize(r, to->width, to->height, (enum interpolation)step->arg[RESIZE_INTERPOLATION].v[0]);
 }
 
 const struct op op_resize = {
@@ -56,18 +70,20 @@ const struct op op_resize = {
     .gives = OP_PIXELS,
     .params = {
         { "size", OP_EDGE, NULL, 1, OP_EDGE_MAX, .help = "length of the shorter edge, or height and width" },
-        { "interpolation", OP_WORD, "bilinear", .words = { "bilinear" }, .help = "antialiased, as Pillow does it" },
+        { "interpolation", OP_WORD, "bilinear", .words = { INTERPOLATION_WORDS }, .help = INTERPOLATION_HELP },
+        { "max_size", OP_INTEGER, "none", 1, OP_EDGE_MAX, .words = { "none" },
+          .help = "length that the longer edge is held to, whatever size says" },
     },
     .shape = resize_shape,
     .run = resize_run_step,
     .help = "resize, keeping the aspect ratio where one number is given",
-    .example = "decode | resize(256)",
-    .torchvision = "Resize(256)",
+    .example = "decode | resize(256, interpolation=bicubic)",
+    .torchvision = "Resize(256, InterpolationMode.BICUBIC)",
 };
 
 /* ---- random_resized_crop ---- */
 
-enum { RRC_SIZE, RRC_SCALE, RRC_RATIO };
+enum { RRC_SIZE, RRC_SCALE, RRC_RATIO, RRC_INTERPOLATION };
 #define RRC_TRIES 10
 
 /* When no try fits: the largest middle part whose aspect ratio is allowed. */
@@ -119,7 +135,7 @@ static int rrc_run(struct run *r, const struct op_step *step, const struct op_sh
 
     run_drew_list(r, "crop", (double[]){ b.y, b.x, b.height, b.width }, 4);
     run_crop(r, b.x, b.y, b.width, b.height);
-    return run_resize(r, to->width, to->height);
+    return run_resize(r, to->width, to->height, (enum interpolation)step->arg[RRC_INTERPOLATION].v[0]);
 }
 
 const struct op op_random_resized_crop = {
@@ -132,6 +148,7 @@ const struct op op_random_resized_crop = {
         { "size", OP_SIZE, NULL, 1, OP_EDGE_MAX, .help = "height and width of the result; one number is both" },
         { "scale", OP_RANGE, "0.08:1", 0, 1, .help = "part of the image's area that is taken" },
         { "ratio", OP_RANGE, "0.75:1.3333333333333333", 0.01, 100, .help = "width / height of that part" },
+        { "interpolation", OP_WORD, "bilinear", .words = { INTERPOLATION_WORDS }, .help = INTERPOLATION_HELP },
     },
     .shape = rrc_shape,
     .run = rrc_run,

@@ -28,6 +28,7 @@ void plan_worker_free(struct plan_worker *w)
     free(w->pixels[1].data);
     free(w->axes.data);
     free(w->resize.data);
+    free(w->alpha.data);
     free(w->mix.data);
     free(w);
 }

@@ -10,6 +10,18 @@
 #include "pipeline/plan.h"
 #include "pipeline/random.h"
 
+/* How an image is resized. The words are in the same order. */
+enum interpolation {
+    INTERPOLATION_NEAREST,
+    INTERPOLATION_NEAREST_EXACT,
+    INTERPOLATION_BILINEAR,
+    INTERPOLATION_BICUBIC,
+    INTERPOLATION_BOX,
+    INTERPOLATION_HAMMING,
+    INTERPOLATION_LANCZOS,
+};
+#define INTERPOLATION_WORDS "nearest", "nearest_exact", "bilinear", "bicubic", "box", "hamming", "lanczos"
+
 /* What operators see while one sample runs. The image is a view: pixels that exist, and what is still to be done with
  * them (resize, crop, mirror, normalise), in this order. Operators that can do so only change the view; the pixels move
  * once, when an operator needs them or at the end. */
@@ -21,6 +33,7 @@ struct view {
     int count;                    /* images that the rows are of, one below the other: op_shape's */
     int slot;                     /* scratch buffer that holds them, -1: not one of ours */
     int full_width, full_height;  /* resized to this, */
+    enum interpolation interpolation; /* in this way, */
     int crop_x, crop_y;           /* of which this part is wanted, */
     int crop_width, crop_height;
     bool flip;                    /* then mirrored left to right, */
@@ -47,7 +60,7 @@ struct plan_worker {
     struct kernels kernels;
     const struct plan_trace *trace; /* NULL: nobody asked */
     struct scratch pixels[2]; /* a view's pixels are in one while the other is written */
-    struct scratch axes, resize, mix;
+    struct scratch axes, resize, mix, alpha;
 };
 
 struct run {
@@ -103,7 +116,7 @@ void run_flip(struct run *r);
 int run_flip_vertical(struct run *r);
 
 /* Resize the view. 0 or MSCACHE_ENOMEM. */
-int run_resize(struct run *r, int width, int height);
+int run_resize(struct run *r, int width, int height, enum interpolation interpolation);
 
 /* Write the view's pixels to dst (of run_output, or no scratch of the worker), crop_height rows that start stride
  * bytes apart. 0 or MSCACHE_ENOMEM. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "kernels/resize.h"
+#include "pipeline/resample.h"
 
 void *run_scratch(struct scratch *s, size_t n)
 {
@@ -94,52 +94,6 @@ static bool resized(const struct view *v)
     return v->full_width != v->width || v->full_height != v->height;
 }
 
-/* One axis of a resize: inputs [skip, skip + in) become `full` outputs, of which [begin, begin + out) are wanted. */
-struct span {
-    int skip, in, full, begin, out;
-};
-
-/* An axis that stays as it is takes its part by skipping inputs. */
-static struct span span_of(int in, int full, int begin, int out)
-{
-    return in == full ? (struct span){ begin, out, out, 0, out } : (struct span){ 0, in, full, begin, out };
-}
-
-static size_t axis_size(struct span s)
-{
-    size_t n = resize_axis_size(RESIZE_BILINEAR, s.in, 0, s.in, s.full, s.out);
-
-    return (n + 63) & ~(size_t)63;
-}
-
-static void axis_init(struct resize_axis *axis, void *memory, struct span s)
-{
-    resize_axis_init(axis, memory, RESIZE_BILINEAR, s.in, 0, s.in, s.full, s.begin, s.out);
-}
-
-static int render_resized(struct run *r, uint8_t *dst, size_t stride)
-{
-    const struct view *v = &r->view;
-    struct span x = span_of(v->width, v->full_width, v->crop_x, v->crop_width);
-    struct span y = span_of(v->height, v->full_height, v->crop_y, v->crop_height);
-    const uint8_t *src = v->data + y.skip * v->stride + x.skip * (ptrdiff_t)view_pixel(v);
-    struct resize_image to = { dst, (ptrdiff_t)stride, x.out, y.out };
-    struct resize_image from = { (uint8_t *)src, v->stride, x.in, y.in };
-    struct resize_axis horizontal, vertical;
-    char *axes = run_scratch(&r->worker->axes, axis_size(x) + axis_size(y));
-    void *scratch;
-
-    if (!axes)
-        return MSCACHE_ENOMEM;
-    axis_init(&horizontal, axes, x);
-    axis_init(&vertical, axes + axis_size(x), y);
-    scratch = run_scratch(&r->worker->resize, resize_scratch_size(&horizontal, &vertical, v->channels) + 1);
-    if (!scratch)
-        return MSCACHE_ENOMEM;
-    resize_run(&r->worker->kernels, to, from, v->channels, &horizontal, &vertical, scratch);
-    return 0;
-}
-
 /* Copy or mirror the crop of pixels that exist. */
 static void render_rows(struct run *r, uint8_t *dst, size_t stride)
 {
@@ -176,7 +130,7 @@ int run_settle(struct run *r)
     if (!resized(v))
         return 0;
     data = scratch_pixels(r, row * (size_t)v->crop_height);
-    err = data ? render_resized(r, data, row) : MSCACHE_ENOMEM;
+    err = data ? resample_view(r, data, row) : MSCACHE_ENOMEM;
     if (err)
         return err;
     set_packed(r, data);
@@ -191,7 +145,7 @@ int run_render(struct run *r, uint8_t *dst, size_t stride)
     if (err)
         return err;
     if (resized(&r->view))
-        return render_resized(r, dst, stride);
+        return resample_view(r, dst, stride);
     render_rows(r, dst, stride);
     return 0;
 }
@@ -322,7 +276,7 @@ int run_erase(struct run *r, int x, int y, int width, int height, const float va
     return 0;
 }
 
-int run_resize(struct run *r, int width, int height)
+int run_resize(struct run *r, int width, int height, enum interpolation interpolation)
 {
     struct view *v = &r->view;
     int err;
@@ -334,5 +288,6 @@ int run_resize(struct run *r, int width, int height)
         return err;
     v->full_width = v->crop_width = width;
     v->full_height = v->crop_height = height;
+    v->interpolation = interpolation;
     return 0;
 }

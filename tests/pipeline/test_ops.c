@@ -133,10 +133,10 @@ Test(ops, texts_that_do_not_fit_are_counted_and_cut)
 
     cr_assert_eq(parse_text(&parsed, "resize([256,300])", err, sizeof err), 0);
     n = op_step_text(&parsed.step[0], whole, sizeof whole);
-    cr_expect_str_eq(whole, "resize(size=[256,300], interpolation=bilinear)");
+    cr_expect_str_eq(whole, "resize(size=[256,300], interpolation=bilinear, max_size=none)");
     cr_expect_eq(n, (int)strlen(whole));
     cr_expect_eq(op_step_text(&parsed.step[0], text, sizeof text), n);
     cr_expect_str_eq(text, "resize(size=[25");
-    cr_expect_str_eq(op_signature(&op_resize, whole, sizeof whole), "resize(size, interpolation=bilinear)");
+    cr_expect_str_eq(op_signature(&op_resize, whole, sizeof whole), "resize(size, interpolation=bilinear, max_size=none)");
     cr_expect_str_eq(op_signature(&op_cache, whole, sizeof whole), "cache");
 }

@@ -39,10 +39,10 @@ Test(plan, canonical_text_writes_everything_out)
     struct plan *p = plan("decode|resize([8,9])|random_horizontal_flip(.50)|to(uint8)");
 
     cr_expect_str_eq(plan_text(p), "decode(mode=rgb, exif=ignore, truncated=error, strict=false, max_pixels=178956970, "
-                                   "max_scans=500) | resize(size=[8,9], interpolation=bilinear) | cache | random_horizontal_flip(p=0.5) | "
+                                   "max_scans=500) | resize(size=[8,9], interpolation=bilinear, max_size=none) | cache | random_horizontal_flip(p=0.5) | "
                                    "to(dtype=uint8, layout=hwc)");
     cr_expect_str_eq(plan_prefix_text(p), "decode(mode=rgb, exif=ignore, truncated=error, strict=false, max_pixels=178956970, "
-                                          "max_scans=500) | resize(size=[8,9], interpolation=bilinear)");
+                                          "max_scans=500) | resize(size=[8,9], interpolation=bilinear, max_size=none)");
     plan_free(p);
 }
 

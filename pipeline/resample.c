@@ -1,0 +1,177 @@
+#include "config.h"
+#include "pipeline/resample.h"
+
+#include "common/error.h"
+#include "kernels/nearest.h"
+#include "kernels/resize.h"
+#include "kernels/resize16.h"
+
+/* One axis of a resize: inputs [skip, skip + in) become `full` outputs, of which [begin, begin + out) are wanted. */
+struct span {
+    int skip, in, full, begin, out;
+};
+
+/* An axis that stays as it is takes its part by skipping inputs. */
+static struct span span_of(int in, int full, int begin, int out)
+{
+    return in == full ? (struct span){ begin, out, out, 0, out } : (struct span){ 0, in, full, begin, out };
+}
+
+/* What is resampled, by both axes. */
+struct job {
+    const struct kernels *kernels;
+    const uint8_t *src;
+    ptrdiff_t src_stride;
+    int channels;
+    struct span x, y;
+    enum interpolation interpolation;
+    uint8_t *dst;
+    ptrdiff_t dst_stride;
+};
+
+static struct job job_of(const struct run *r, uint8_t *dst, size_t stride)
+{
+    const struct view *v = &r->view;
+    struct job j = { .kernels = &r->worker->kernels, .src_stride = v->stride, .channels = v->channels,
+                     .interpolation = v->interpolation, .dst = dst, .dst_stride = (ptrdiff_t)stride };
+
+    j.x = span_of(v->width, v->full_width, v->crop_x, v->crop_width);
+    j.y = span_of(v->height, v->full_height, v->crop_y, v->crop_height);
+    j.src = v->data + j.y.skip * v->stride + j.x.skip * (ptrdiff_t)view_pixel(v);
+    return j;
+}
+
+/* Sizes in one piece of memory keep the alignment. */
+static size_t aligned(size_t n)
+{
+    return (n + 63) & ~(size_t)63;
+}
+
+/* ---- nearest ---- */
+
+static int run_nearest(struct run *r, const struct job *j)
+{
+    void (*index)(int32_t *, int, int, int, int) =
+        j->interpolation == INTERPOLATION_NEAREST ? nearest_index : nearest_exact_index;
+    int32_t *x = run_scratch(&r->worker->axes, ((size_t)j->x.out + (size_t)j->y.out) * sizeof *x), *y;
+
+    if (!x)
+        return MSCACHE_ENOMEM;
+    y = x + j->x.out;
+    index(x, j->x.in, j->x.full, j->x.begin, j->x.out);
+    index(y, j->y.in, j->y.full, j->y.begin, j->y.out);
+    j->kernels->nearest(j->dst, j->dst_stride, j->src, j->src_stride, (int)view_pixel(&r->view), x, j->x.out, y,
+                        j->y.out);
+    return 0;
+}
+
+/* ---- filters ---- */
+
+static enum resize_filter filter_of(enum interpolation i)
+{
+    switch (i) {
+    case INTERPOLATION_BICUBIC: return RESIZE_BICUBIC;
+    case INTERPOLATION_BOX: return RESIZE_BOX;
+    case INTERPOLATION_HAMMING: return RESIZE_HAMMING;
+    case INTERPOLATION_LANCZOS: return RESIZE_LANCZOS;
+    default: return RESIZE_BILINEAR;
+    }
+}
+
+static size_t axis_size(enum resize_filter filter, struct span s)
+{
+    return aligned(resize_axis_size(filter, s.in, 0, s.in, s.full, s.out));
+}
+
+static void axis_init(struct resize_axis *axis, void *memory, enum resize_filter filter, struct span s)
+{
+    resize_axis_init(axis, memory, filter, s.in, 0, s.in, s.full, s.begin, s.out);
+}
+
+/* The rows that the vertical axis reads, multiplied by their alpha, take the place of the source's. */
+static int multiply_alpha(struct run *r, struct job *j, const struct resize_axis *vertical)
+{
+    int first = vertical->first[0], rows = vertical->end - first;
+    size_t row = (size_t)j->x.in * (size_t)j->channels;
+    uint8_t *to = run_scratch(&r->worker->alpha, row * (size_t)rows);
+
+    if (!to)
+        return MSCACHE_ENOMEM;
+    for (int y = 0; y < rows; y++)
+        j->kernels->alpha_multiply(to + (size_t)y * row, j->src + (first + y) * j->src_stride, (size_t)j->x.in,
+                                   j->channels);
+    j->src = to - (ptrdiff_t)first * (ptrdiff_t)row;
+    j->src_stride = (ptrdiff_t)row;
+    return 0;
+}
+
+static void divide_alpha(const struct job *j)
+{
+    for (int y = 0; y < j->y.out; y++) {
+        uint8_t *row = j->dst + y * j->dst_stride;
+
+        j->kernels->alpha_divide(row, row, (size_t)j->x.out, j->channels);
+    }
+}
+
+static int run_bytes(struct run *r, struct job *j)
+{
+    enum resize_filter filter = filter_of(j->interpolation);
+    bool alpha = j->channels == 2 || j->channels == 4;
+    struct resize_axis horizontal, vertical;
+    char *axes = run_scratch(&r->worker->axes, axis_size(filter, j->x) + axis_size(filter, j->y));
+    void *scratch;
+
+    if (!axes)
+        return MSCACHE_ENOMEM;
+    axis_init(&horizontal, axes, filter, j->x);
+    axis_init(&vertical, axes + axis_size(filter, j->x), filter, j->y);
+    scratch = run_scratch(&r->worker->resize, resize_scratch_size(&horizontal, &vertical, j->channels) + 1);
+    if (!scratch || (alpha && multiply_alpha(r, j, &vertical) != 0))
+        return MSCACHE_ENOMEM;
+    resize_run(j->kernels, (struct resize_image){ j->dst, j->dst_stride, j->x.out, j->y.out },
+               (struct resize_image){ (uint8_t *)j->src, j->src_stride, j->x.in, j->y.in }, j->channels, &horizontal,
+               &vertical, scratch);
+    if (alpha)
+        divide_alpha(j);
+    return 0;
+}
+
+static size_t axis16_size(enum resize_filter filter, struct span s)
+{
+    return aligned(resize16_axis_size(filter, s.in, 0, s.in, s.full, s.out));
+}
+
+static void axis16_init(struct resize16_axis *axis, void *memory, enum resize_filter filter, struct span s)
+{
+    resize16_axis_init(axis, memory, filter, s.in, 0, s.in, s.full, s.begin, s.out);
+}
+
+static int run_words(struct run *r, const struct job *j)
+{
+    enum resize_filter filter = filter_of(j->interpolation);
+    struct resize16_axis horizontal, vertical;
+    char *axes = run_scratch(&r->worker->axes, axis16_size(filter, j->x) + axis16_size(filter, j->y));
+    void *scratch;
+
+    if (!axes)
+        return MSCACHE_ENOMEM;
+    axis16_init(&horizontal, axes, filter, j->x);
+    axis16_init(&vertical, axes + axis16_size(filter, j->x), filter, j->y);
+    scratch = run_scratch(&r->worker->resize, resize16_scratch_size(&horizontal, &vertical, j->channels));
+    if (!scratch)
+        return MSCACHE_ENOMEM;
+    resize16_run(j->kernels, (struct resize16_image){ (uint16_t *)j->dst, j->dst_stride, j->x.out, j->y.out },
+                 (struct resize16_image){ (uint16_t *)j->src, j->src_stride, j->x.in, j->y.in }, j->channels,
+                 &horizontal, &vertical, scratch);
+    return 0;
+}
+
+int resample_view(struct run *r, uint8_t *dst, size_t stride)
+{
+    struct job j = job_of(r, dst, stride);
+
+    if (j.interpolation == INTERPOLATION_NEAREST || j.interpolation == INTERPOLATION_NEAREST_EXACT)
+        return run_nearest(r, &j);
+    return r->view.dtype == DTYPE_UINT16 ? run_words(r, &j) : run_bytes(r, &j);
+}
