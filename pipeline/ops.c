@@ -60,6 +60,17 @@ const char *op_data_text(enum op_data data)
     return "nothing";
 }
 
+const char *op_group_text(enum op_group group)
+{
+    static const char *const text[] = {
+#define XX(name, text) text,
+        OP_GROUP_MAP(XX)
+#undef XX
+    };
+
+    return text[group];
+}
+
 /* Text that grows piece by piece; `n` counts on when the buffer is full, as snprintf does. */
 struct out {
     char *buf;

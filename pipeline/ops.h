@@ -76,6 +76,26 @@ enum op_data {
 /* "pixels". */
 const char *op_data_text(enum op_data data);
 
+/* Where lists and manuals put an operator. */
+#define OP_GROUP_MAP(XX)                                   \
+    XX(GEOMETRY, "Geometry: sizes, edges, warps, mirrors") \
+    XX(READING,  "Reading and caching")                    \
+    XX(CROPS,    "Crops")                                  \
+    XX(COLOUR,   "Colour, sharpness, erasing")             \
+    XX(POLICIES, "Augmentation policies")                  \
+    XX(TENSORS,  "Tensors")                                \
+    XX(BATCHES,  "Batches")
+
+enum op_group {
+#define XX(name, text) OP_##name,
+    OP_GROUP_MAP(XX)
+#undef XX
+    OP_GROUPS
+};
+
+/* "Crops". */
+const char *op_group_text(enum op_group group);
+
 /* An image's form, on its way through the operators. */
 struct op_shape {
     int width, height, channels;
@@ -100,6 +120,7 @@ struct op_step {
 
 struct op {
     const char *name;
+    enum op_group group;
     int version; /* raised when the same text comes to mean other pixels: part of the hash */
     bool random; /* draws random numbers */
     bool cut;    /* is no step, only says where the cached part ends */

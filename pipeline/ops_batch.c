@@ -39,6 +39,7 @@ static void mixup_mix(struct mix *m, const struct op_step *step)
 
 const struct op op_mixup = {
     .name = "mixup",
+    .group = OP_BATCHES,
     .version = 1,
     .random = true,
     .batch = true,
@@ -84,6 +85,7 @@ static void cutmix_mix(struct mix *m, const struct op_step *step)
 
 const struct op op_cutmix = {
     .name = "cutmix",
+    .group = OP_BATCHES,
     .version = 1,
     .random = true,
     .batch = true,

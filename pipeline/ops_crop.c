@@ -44,6 +44,7 @@ static int center_crop_run(struct run *r, const struct op_step *step, const stru
 
 const struct op op_center_crop = {
     .name = "center_crop",
+    .group = OP_CROPS,
     .version = 1,
     .takes = OP_PIXELS,
     .gives = OP_PIXELS,
@@ -77,6 +78,7 @@ static int crop_run(struct run *r, const struct op_step *step, const struct op_s
 
 const struct op op_crop = {
     .name = "crop",
+    .group = OP_CROPS,
     .version = 1,
     .takes = OP_PIXELS,
     .gives = OP_PIXELS,
@@ -163,6 +165,7 @@ static int random_crop_run(struct run *r, const struct op_step *step, const stru
 
 const struct op op_random_crop = {
     .name = "random_crop",
+    .group = OP_CROPS,
     .version = 1,
     .random = true,
     .takes = OP_PIXELS,
@@ -270,6 +273,7 @@ static int ten_run(struct run *r, const struct op_step *step, const struct op_sh
 
 const struct op op_five_crop = {
     .name = "five_crop",
+    .group = OP_CROPS,
     .version = 1,
     .crops = true,
     .takes = OP_PIXELS,
@@ -286,6 +290,7 @@ const struct op op_five_crop = {
 
 const struct op op_ten_crop = {
     .name = "ten_crop",
+    .group = OP_CROPS,
     .version = 1,
     .crops = true,
     .takes = OP_PIXELS,

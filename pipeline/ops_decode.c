@@ -36,6 +36,7 @@ static int decode_run(struct run *r, const struct op_step *step, const struct op
 
 const struct op op_decode = {
     .name = "decode",
+    .group = OP_READING,
     .version = 1,
     .takes = OP_FILE,
     .gives = OP_PIXELS,
@@ -56,6 +57,7 @@ const struct op op_decode = {
 
 const struct op op_cache = {
     .name = "cache",
+    .group = OP_READING,
     .version = 1,
     .cut = true,
     .takes = OP_PIXELS,

@@ -140,6 +140,7 @@ static int rrc_run(struct run *r, const struct op_step *step, const struct op_sh
 
 const struct op op_random_resized_crop = {
     .name = "random_resized_crop",
+    .group = OP_CROPS,
     .version = 1,
     .random = true,
     .takes = OP_PIXELS,

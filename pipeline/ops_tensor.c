@@ -36,6 +36,7 @@ static int normalize_run(struct run *r, const struct op_step *step, const struct
 
 const struct op op_normalize = {
     .name = "normalize",
+    .group = OP_TENSORS,
     .version = 1,
     .many = true,
     .takes = OP_PIXELS,
@@ -81,6 +82,7 @@ static int to_run(struct run *r, const struct op_step *step, const struct op_sha
 
 const struct op op_to = {
     .name = "to",
+    .group = OP_TENSORS,
     .version = 1,
     .many = true,
     .late = true,
