@@ -22,6 +22,16 @@
     XX(random_resized_crop)    \
     XX(random_horizontal_flip) \
     XX(random_vertical_flip)   \
+    XX(color_jitter)           \
+    XX(grayscale)              \
+    XX(random_grayscale)       \
+    XX(random_invert)          \
+    XX(random_posterize)       \
+    XX(random_solarize)        \
+    XX(random_adjust_sharpness)\
+    XX(random_autocontrast)    \
+    XX(random_equalize)        \
+    XX(random_erasing)         \
     XX(normalize)              \
     XX(to)                     \
     XX(mixup)                  \
