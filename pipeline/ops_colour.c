@@ -91,6 +91,7 @@ static int jitter_run(struct run *r, const struct op_step *step, const struct op
 
 const struct op op_color_jitter = {
     .name = "color_jitter",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .colour = true,
@@ -133,6 +134,7 @@ static int grayscale_run(struct run *r, const struct op_step *step, const struct
 
 const struct op op_grayscale = {
     .name = "grayscale",
+    .group = OP_COLOUR,
     .version = 1,
     .colour = true,
     .takes = OP_PIXELS,
@@ -161,6 +163,7 @@ static int random_grayscale_run(struct run *r, const struct op_step *step, const
 
 const struct op op_random_grayscale = {
     .name = "random_grayscale",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .colour = true,

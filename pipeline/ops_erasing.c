@@ -128,6 +128,7 @@ static int erasing_run(struct run *r, const struct op_step *step, const struct o
 
 const struct op op_random_erasing = {
     .name = "random_erasing",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .late = true,

@@ -27,6 +27,7 @@ static int invert_run(struct run *r, const struct op_step *step, const struct op
 
 const struct op op_random_invert = {
     .name = "random_invert",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .colour = true,
@@ -49,6 +50,7 @@ static int posterize_run(struct run *r, const struct op_step *step, const struct
 
 const struct op op_random_posterize = {
     .name = "random_posterize",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .colour = true,
@@ -71,6 +73,7 @@ static int solarize_run(struct run *r, const struct op_step *step, const struct 
 
 const struct op op_random_solarize = {
     .name = "random_solarize",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .colour = true,
@@ -93,6 +96,7 @@ static int sharpness_run(struct run *r, const struct op_step *step, const struct
 
 const struct op op_random_adjust_sharpness = {
     .name = "random_adjust_sharpness",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .colour = true,
@@ -118,6 +122,7 @@ static int autocontrast_run(struct run *r, const struct op_step *step, const str
 
 const struct op op_random_autocontrast = {
     .name = "random_autocontrast",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .colour = true,
@@ -140,6 +145,7 @@ static int equalize_run(struct run *r, const struct op_step *step, const struct 
 
 const struct op op_random_equalize = {
     .name = "random_equalize",
+    .group = OP_COLOUR,
     .version = 1,
     .random = true,
     .colour = true,
