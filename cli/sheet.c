@@ -16,7 +16,7 @@
 #define CELL_MIN 168    /* pixels; room for 28 letters */
 #define SHEET_MIN 480   /* room for the header */
 #define HEADER_LINES 12
-#define DRAWN_LINES 7
+#define DRAWN_LINES 10
 #define TEXT_MAX 4096
 
 #define PAPER 0xf6f6f4

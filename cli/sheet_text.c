@@ -42,9 +42,23 @@ static void add_values(FILE *out, const char *text)
     }
 }
 
+/* What operators draw that only happen or not. */
+static bool happened(const char *drawn)
+{
+    return !strcmp(drawn, "apply=1") || !strcmp(drawn, "flip=1");
+}
+
+static bool did_not_happen(const char *drawn)
+{
+    return !strcmp(drawn, "apply=0") || !strcmp(drawn, "flip=0");
+}
+
 static void add_stage(FILE *out, const struct trial_stage *s)
 {
-    fprintf(out, "%s ", s->name + (strncmp(s->name, "random_", 7) ? 0 : 7));
+    fputs(s->name + (strncmp(s->name, "random_", 7) ? 0 : 7), out);
+    if (happened(s->drawn))
+        return;
+    fputc(' ', out);
     add_values(out, s->drawn);
 }
 
@@ -60,11 +74,13 @@ void sheet_drawn(struct sheet_cell *c, const struct trial *t)
 
         if (!*s->drawn)
             continue;
+        json_array_append_new(c->stages, json_pack("{s:s,s:s}", "name", s->name, "drawn", s->drawn));
+        if (did_not_happen(s->drawn))
+            continue;
         if (any)
             fputc('\n', out);
         add_stage(out, s);
         any = true;
-        json_array_append_new(c->stages, json_pack("{s:s,s:s}", "name", s->name, "drawn", s->drawn));
     }
     if (!out || (fclose(out) == 0 && any))
         return;

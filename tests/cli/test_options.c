@@ -52,6 +52,17 @@ Test(options, values_reach_their_fields)
     cr_assert_str_eq(p.o.path, "/x");
 }
 
+Test(options, numbers_may_be_0_and_large)
+{
+    struct parsed p;
+
+    parse(&p, "probe x --seed 9223372036854775807 --epoch 0 --sample 12");
+    cr_assert_eq(p.rc, 0, "%s", p.err);
+    cr_assert_eq(p.o.seed, INT64_MAX);
+    cr_assert_eq(p.o.epoch, 0);
+    cr_assert_eq(p.o.sample, 12);
+}
+
 Test(options, a_name_that_two_commands_share_means_what_the_command_says)
 {
     struct parsed p;
@@ -136,6 +147,10 @@ Test(options, values_out_of_range_are_refused)
     assert_refused("warm d --pipeline decode --dataset a --threads -1", "--threads");
     assert_refused("warm d --pipeline decode --dataset a --threads 2x", "--threads");
     assert_refused("warm d --pipeline decode --dataset a --budget lots", "--budget");
+    assert_refused("preview d --pipeline decode --output x --rows 0", "--rows");
+    assert_refused("probe x --seed -1", "--seed");
+    assert_refused("probe x --seed 9223372036854775808", "--seed");
+    assert_refused("probe x --epoch 1.5", "--epoch");
     assert_refused("clean --older-than 7y", "--older-than");
     assert_refused("clean --size -3", "--size");
     assert_refused("info --pipeline decode|x", "hash");

@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cli/table.h"
+#include "cli/wrap.h"
 #include "common/error.h"
 
 static char *printed(const struct table *t)
@@ -118,4 +119,41 @@ Test(say, errors_have_the_exit_codes_of_the_manual)
     cr_assert_eq(say_code(MSCACHE_EACCESS), 4);
     cr_assert_eq(say_code(MSCACHE_EOWNER), 4);
     cr_assert_eq(say_code(MSCACHE_EDAMAGED), 5);
+}
+
+static char *wrapped(int at, const char *text)
+{
+    char *out;
+    size_t n;
+    FILE *f = open_memstream(&out, &n);
+
+    wrap_print(f, at, text);
+    fclose(f);
+    return out;
+}
+
+Test(wrap, lines_end_at_spaces_and_are_indented)
+{
+    char *text = wrapped(70, "one two three"), want[200];
+
+    snprintf(want, sizeof want, "one two\n%70sthree\n", "");
+    cr_assert_str_eq(text, want);
+    free(text);
+}
+
+Test(wrap, a_word_that_is_too_long_stands_for_itself)
+{
+    char *text = wrapped(76, "a longer b"), want[300];
+
+    snprintf(want, sizeof want, "a\n%76slonger\n%76sb\n", "", "");
+    cr_assert_str_eq(text, want);
+    free(text);
+}
+
+Test(wrap, an_empty_text_ends_the_line)
+{
+    char *text = wrapped(10, "");
+
+    cr_assert_str_eq(text, "\n");
+    free(text);
 }

@@ -64,6 +64,20 @@ same 'value out of range: exit code' 2 $rc
 contains 'value out of range: the message has the range' "$err" '1.5'
 check 'a broken pipeline made no store' test ! -e "$root"
 refuses 'ops of an unknown operator' 2 "did you mean 'resize'" ops resise
+mapfile -t ops < <("$mscache" ops --json | sed -n 's/^      "name": "\(.*\)",$/\1/p')
+check "there are operators (${#ops[@]})" test "${#ops[@]}" -ge 20
+"$mscache" ops >"$dir/ops"
+same 'ops: every operator is listed once' "$(printf '%s\n' "${ops[@]}" | sort)" "$(sed -n 's/^  \([a-z][a-z_0-9]*\) .*/\1/p' "$dir/ops" | sort)"
+for op in "${ops[@]}"; do "$mscache" ops "$op"; done >>"$dir/ops"
+same 'ops: no line is wider than 80 columns' "" "$(awk 'length > 80' "$dir/ops")"
+same 'ops: what is said of each' "${#ops[@]} ${#ops[@]} ${#ops[@]} ${#ops[@]}" \
+    "$(for what in random 'works on' torchvision example; do grep -c "^  $what  *[^ ]" "$dir/ops"; done | xargs)"
+run ops random_crop
+contains 'ops: words beside numbers, with the limits' "$(xargs <<<"$out")" \
+    'a list of whole numbers [a,b,..] of 1 to 4, from 0 to 1000000, or none; default none'
+run ops random_crop --json
+contains 'ops: the same as JSON' "$(tr -d ' \n' <<<"$out")" '"words":["none"],"min":0.0,"max":1000000.0,"count_min":1,"count_max":4'
+contains 'ops: what it works on as JSON' "$(tr -d ' \n' <<<"$out")" '"takes":["pixels"],"gives":"pixels","only_8_bit_grey_or_rgb":false'
 
 # ---- directories ----
 warm "$dir/missing"

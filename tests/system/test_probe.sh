@@ -40,6 +40,38 @@ same 'a directory' error:not-a-regular-file "$(outcome "$dir")"
 "$mscache" probe "$photo" "$dir/text.jpg" >"$dir/out"
 same 'one bad file of two: exit code' 1 $?
 contains 'one bad file of two: the good one is told' "$(cat "$dir/out")" "$photo: ok"
+
+# What is told beside the contract.
+json=$("$mscache" probe "$photo" --pipeline "$pipeline" --json | tr -d ' \n')
+contains 'JSON: the format' "$json" '"format":{"name":"JPEG","width":'
+same 'JSON: a stage for each operator and the output' 'decode resize center_crop random_horizontal_flip to output' \
+    "$(sed 's/.*"stages":\[//; s/{/\n{/g' <<<"$json" | sed -n 's/^{"name":"\([a-z_]*\)","shape".*/\1/p' | xargs)"
+contains 'JSON: shape and type of a stage' "$json" '{"name":"center_crop","shape":[56,56,3],"dtype":"uint8","ms":'
+contains 'JSON: the sample' "$("$mscache" probe "$photo" --sample 7 --seed 5 --epoch 3 --json | tr -d ' \n')" '"sample":7'
+text=$("$mscache" probe "$photo" --pipeline "$pipeline")
+same 'words: the first line is the outcome' "$photo: ok" "$(head -n 1 <<<"$text")"
+check 'words: the second line is shape, type and hash' grep -qE '^    3x56x56 float32 xxh3-128 [0-9a-f]{32}$' <<<"$(sed -n 2p <<<"$text")"
+check 'words: what was drawn' grep -qE '^    random_horizontal_flip +56x56x3 uint8 .*flip=[01]$' <<<"$text"
+contains 'words: five crops' "$("$mscache" probe "$photo" --pipeline 'decode | resize(64) | five_crop(32) | to(float32, chw)')" '5x3x32x32 float32'
+
+# A sample's draws depend on seed, epoch and number alone.
+random='decode | resize(80) | random_crop(32)'
+drawn() { "$mscache" probe "$@" --pipeline "$random" --json | sed -n 's/.*"drawn": "\(crop.*\)".*/\1/p'; }
+same 'the second file has the number after the first' "$(drawn "$photo" --sample 8 --seed 2)" "$(drawn "$other" "$photo" --sample 7 --seed 2 | tail -n 1)"
+same 'seeds, epochs and numbers draw anew' 5 "$({ drawn "$photo"; drawn "$photo" --seed 1; drawn "$photo" --epoch 1; drawn "$photo" --sample 1; drawn "$photo" --seed 1 --epoch 1; } | sort -u | wc -l)"
+
+# Warnings and errors are explained.
+{ cat "$photo" && printf 'something else'; } >"$dir/tail.jpg"
+text=$("$mscache" probe "$dir/tail.jpg")
+contains 'a warning is explained' "$text" 'warning trailing-data: Something follows the image; all pixels are right.'
+contains 'a warning says how to refuse such files' "$text" 'decode(strict=true)'
+same 'and so it is refused' error:corrupt "$("$mscache" probe "$dir/tail.jpg" --pipeline 'decode(strict=true)' --json | sed -n 's/.*"outcome": "\(.*\)".*/\1/p')"
+for file in text empty short nothing; do
+    contains "$file.jpg: what to do" "$("$mscache" probe "$dir/$file.jpg")" '    what to do: '
+done
+contains 'a cut file: its format is told' "$("$mscache" probe "$dir/short.jpg")" '    image: JPEG of '
+contains 'an operator that does not fit' "$("$mscache" probe "$photo" --pipeline 'decode | resize(20) | random_crop(50)')" 'change the pipeline'
+contains 'operators on batches are not run' "$("$mscache" probe "$photo" --pipeline "$pipeline | mixup")" 'not run'
 check 'no store was made' test ! -e "$root"
 
 folder=$data/imagefolder
