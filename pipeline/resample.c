@@ -167,11 +167,65 @@ static int run_words(struct run *r, const struct job *j)
     return 0;
 }
 
+/* ---- parts ---- */
+
+/* Scratch that one part may take, about. A long thin image that becomes a square one would take gigabytes at once. */
+#define PART_BYTES ((double)((size_t)64 << 20))
+
+/* Bytes of a weight in its forms, times the inputs to both sides that the widest filter reaches at scale 1. */
+#define WEIGHT_BYTES (16 * 6)
+
+static double inputs_of(struct span s)
+{
+    return (double)s.out * s.in / s.full + s.out;
+}
+
+static bool too_wide(const struct job *j)
+{
+    return j->x.out > 1 && inputs_of(j->x) * WEIGHT_BYTES > PART_BYTES;
+}
+
+/* The rows between the two passes count, too. */
+static bool too_high(const struct run *r, const struct job *j)
+{
+    double row = (double)j->x.out * (double)view_pixel(&r->view);
+
+    return j->y.out > 1 && inputs_of(j->y) * (row + WEIGHT_BYTES) > PART_BYTES;
+}
+
+/* The first n outputs of an axis, and the rest. */
+static void split(struct span s, int n, struct span *ret_first, struct span *ret_rest)
+{
+    *ret_first = *ret_rest = s;
+    ret_first->out = n;
+    ret_rest->begin += n;
+    ret_rest->out -= n;
+}
+
+/* By halves until the parts are small: a part of a result is the same bytes as that part of the whole result. */
+static int run_parts(struct run *r, const struct job *j)
+{
+    struct job first = *j, rest = *j;
+    int err;
+
+    if (too_wide(j)) {
+        split(j->x, j->x.out / 2, &first.x, &rest.x);
+        rest.dst += (size_t)first.x.out * view_pixel(&r->view);
+    } else if (too_high(r, j)) {
+        split(j->y, j->y.out / 2, &first.y, &rest.y);
+        rest.dst += first.y.out * j->dst_stride;
+    } else {
+        return r->view.dtype == DTYPE_UINT16 ? run_words(r, j) : run_bytes(r, &first);
+    }
+    err = run_parts(r, &first);
+    return err ? err : run_parts(r, &rest);
+}
+
 int resample_view(struct run *r, uint8_t *dst, size_t stride)
 {
     struct job j = job_of(r, dst, stride);
 
     if (j.interpolation == INTERPOLATION_NEAREST || j.interpolation == INTERPOLATION_NEAREST_EXACT)
         return run_nearest(r, &j);
-    return r->view.dtype == DTYPE_UINT16 ? run_words(r, &j) : run_bytes(r, &j);
+    return run_parts(r, &j);
 }

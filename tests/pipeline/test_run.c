@@ -10,6 +10,7 @@
 #include "kernels/cpu.h"
 #include "kernels/resize.h"
 #include "pipeline/plan.h"
+#include "pipeline/run.h"
 
 /* ---- a plain reference: images of packed RGB ---- */
 
@@ -530,4 +531,27 @@ Test(prefix, outcomes_of_the_decoder_and_of_memory_come_through)
     plan_worker_free(w);
     free(f.bytes);
     free(d.rgb);
+}
+
+/* The rows between both passes of a long thin image would be 180 MB. */
+Test(suffix, a_long_thin_image_is_resized_in_little_memory)
+{
+    enum { HEIGHT = 300000 };
+    uint8_t *pixels = calloc(HEIGHT, 3), *out = malloc(200 * 100 * 3);
+    struct image in = { pixels, 3, 1, HEIGHT, 3, DTYPE_UINT8 };
+    struct plan_draw draw = { 0 };
+    struct plan *p = NULL;
+    struct plan_worker *w;
+    char err[256];
+
+    memset(pixels + 3 * (size_t)HEIGHT / 2, 200, 3 * (size_t)HEIGHT / 2);
+    cr_assert_eq(plan_new(&p, "decode | cache | resize([100,200])", err, sizeof err), 0, "%s", err);
+    w = plan_worker_new(p, cpu_flags());
+    cr_assert_eq(plan_suffix(p, w, &in, &draw, out, err, sizeof err), 0, "%s", err);
+    cr_expect_leq(w->resize.size + w->axes.size + w->pixels[0].size + w->pixels[1].size, (size_t)128 << 20);
+    cr_expect(out[0] == 0 && out[45 * 600] == 0 && out[55 * 600] == 200 && out[200 * 100 * 3 - 1] == 200);
+    plan_worker_free(w);
+    plan_free(p);
+    free(pixels);
+    free(out);
 }
