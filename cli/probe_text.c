@@ -145,7 +145,8 @@ static void print_advice(const struct trial *t, FILE *out)
 
     for (size_t i = 0; i < N_WARNINGS; i++)
         if (t->report.warnings & warnings[i].bit)
-            fprintf(out, "    warning %s: %s\n", warnings[i].kind, advice_warning(warnings[i].bit));
+            fprintf(out, "    warning %s%s%s\n", warnings[i].kind, advice ? "" : ": ",
+                    advice ? "" : advice_warning(warnings[i].bit));
     if (advice)
         fprintf(out, "    what to do: %s\n", advice);
     else if (t->report.warnings)

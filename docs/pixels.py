@@ -1,14 +1,16 @@
 #!/usr/bin/python3
-"""pixels.py [--mscache PROGRAM] [--check] [DIR...]: how mscache's pixels differ from those of other libraries.
+"""pixels.py [--mscache PROGRAM] [--check | --operators] [DIR...]: how mscache's pixels differ from those of other libraries.
 
 Runs pipelines with `mscache probe` on the images below each DIR (default: the bundled photographs) and does the same with Pillow
 (through torchvision), with torchvision on tensors, and with OpenCV where it is installed; prints the tables of docs/pixels.md. What
 comes after `decode` starts from the same pixels everywhere, those of Pillow's decoder. With --check only Pillow is compared, and it is an
-error where the page says "equal" and a value differs.
+error where the page says "equal" and a value differs. --operators prints the page's table of operators: what `mscache ops` names, and
+the exceptions that the comparisons in tests/pipeline/tv_*.py allow.
 
 Needs python3-torchvision, python3-pil, python3-numpy; python3-opencv for the last column.
 """
 import argparse
+import importlib
 import json
 import pathlib
 import subprocess
@@ -193,7 +195,7 @@ def row(program, title, pipeline, paths, find, only_pillow):
                 total.add(mine, theirs)
             if only_pillow:
                 break
-    print(f"| {title} | `{pipeline}` | " + " | ".join(s.text() for s in sums) + " |", flush=True)
+    print(f"| {title} | `{pipeline.removeprefix('decode | ')}` | " + " | ".join(s.text() for s in sums) + " |", flush=True)
     return not sums[0].differ
 
 
@@ -210,15 +212,15 @@ def normalise_row(program, paths):
     for path, mine in zip(paths, ours(program, pipeline, paths)):
         image = F.resize(Image.open(path).convert("RGB"), 224)
         most = max(most, ulps(mine, F.normalize(F.to_tensor(image), *NORMALISE).numpy()))
-    print(f"\n`{pipeline}` is at most {most} units in the last place away from `Normalize` after `ToTensor`.")
+    print(f"\n`{pipeline}`: at most {most} units in the last place from `Normalize` after `ToTensor`.")
     return most <= 2
 
 
 def table(program, directory, only_pillow):
     paths = sorted(str(p) for p in pathlib.Path(directory).rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png"))
     good = True
-    print(f"\n{len(paths)} files:\n")
-    print("| what | pipeline | Pillow | tensors, antialias=True | tensors, default | OpenCV |\n| --- | --- | --- | --- | --- | --- |")
+    print(f"\n{len(paths)} images, {sum(1 for p in paths if p.endswith('.png'))} of them PNG:\n")
+    print("| what | operator | Pillow | tensors, antialias=True | tensors, default | OpenCV |\n| --- | --- | --- | --- | --- | --- |")
     row(program, "decode", "decode", paths, decoders, False)
     for case in cases():
         good &= row(program, case.title, "decode | " + case.pipeline, paths, lambda p, c=case: references(c, p),
@@ -226,12 +228,32 @@ def table(program, directory, only_pillow):
     return normalise_row(program, paths) and good
 
 
+def operators(program):
+    """The table of operators."""
+    tests = HERE.parent / "tests" / "pipeline"
+    sys.path.insert(0, str(tests))
+    tv = importlib.import_module("tv")
+    for module in sorted(tests.glob("tv_*.py")):
+        importlib.import_module(module.stem)
+    listed = json.loads(subprocess.run([program, "ops", "--json"], capture_output=True, check=True).stdout)["ops"]
+    print("| operator | torchvision | pixels |\n| --- | --- | --- |")
+    for op in listed:
+        exceptions = [exception for name, exception, _ in tv.CHECKS if name == op["name"]]
+        said = "; ".join(e for e in exceptions if e) if exceptions else "not compared"
+        print(f"| `{op['name']}` | `{op['torchvision']}` | {said or 'equal'} |" if op["torchvision"] else
+              f"| `{op['name']}` | | changes no pixel |")
+    return 0 if all(any(c[0] == op["name"] for c in tv.CHECKS) for op in listed) else 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mscache", default=str(HERE.parent / "build" / "mscache"))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--operators", action="store_true")
     parser.add_argument("directories", nargs="*", default=[str(HERE.parent / "photos")])
     args = parser.parse_args()
+    if args.operators:
+        return operators(args.mscache)
     torch.set_num_threads(1)
     print(f"Pillow {PIL.__version__}, torchvision {torchvision.__version__}, torch {torch.__version__}, "
           + (f"OpenCV {cv2.__version__}" if cv2 else "no OpenCV"))
