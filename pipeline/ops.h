@@ -32,6 +32,10 @@
     XX(random_autocontrast)    \
     XX(random_equalize)        \
     XX(random_erasing)         \
+    XX(trivial_augment_wide)   \
+    XX(rand_augment)           \
+    XX(auto_augment)           \
+    XX(augmix)                 \
     XX(normalize)              \
     XX(to)                     \
     XX(mixup)                  \
