@@ -163,6 +163,7 @@ static int augmix_run(struct run *r, const struct op_step *step, const struct op
 
 const struct op op_augmix = {
     .name = "augmix",
+    .group = OP_POLICIES,
     .version = 1,
     .random = true,
     .colour = true,

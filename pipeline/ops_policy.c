@@ -41,6 +41,7 @@ static int trivial_run(struct run *r, const struct op_step *step, const struct o
 
 const struct op op_trivial_augment_wide = {
     .name = "trivial_augment_wide",
+    .group = OP_POLICIES,
     .version = 1,
     .random = true,
     .colour = true,
@@ -89,6 +90,7 @@ static int rand_run(struct run *r, const struct op_step *step, const struct op_s
 
 const struct op op_rand_augment = {
     .name = "rand_augment",
+    .group = OP_POLICIES,
     .version = 1,
     .random = true,
     .colour = true,
@@ -138,6 +140,7 @@ static int auto_run(struct run *r, const struct op_step *step, const struct op_s
 
 const struct op op_auto_augment = {
     .name = "auto_augment",
+    .group = OP_POLICIES,
     .version = 1,
     .random = true,
     .colour = true,
