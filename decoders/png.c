@@ -325,11 +325,27 @@ static void read_rows(struct reader *r)
 }
 
 /* Pixels that the file does not give are 0. The passes of an interlaced image leave gaps everywhere. */
-static void clear_rows(struct reader *r, int y)
+static void clear_interlaced(struct reader *r)
 {
-    for (; y < r->lines.height; y++) {
+    for (int y = 0; y < r->lines.height; y++)
         memset(row_at(r, y), 0, r->row_bytes);
-        if (r->store && !r->interlaced && band_ends(r, y))
+}
+
+/* libpng looks for the end of the data before it returns from the last row, which is in its place by then. */
+static int rows_there(const struct reader *r)
+{
+    return (int)png_get_current_row_number(r->png) > r->y ? r->y + 1 : r->y;
+}
+
+/* As read_rows() goes on, without a file. */
+static void clear_rest(struct reader *r)
+{
+    int there = rows_there(r);
+
+    for (int y = r->y; y < r->lines.height; y++) {
+        if (y >= there)
+            memset(row_at(r, y), 0, r->row_bytes);
+        if (r->store && band_ends(r, y))
             give_band(r, y - y % LINES_BAND);
     }
 }
@@ -394,6 +410,27 @@ static int finish(struct reader *r)
     return 0;
 }
 
+static void fill_missing(struct reader *r)
+{
+    if (r->dry)
+        codec_warn(r->report, DECODE_WARN_TRUNCATED, "PNG: the file ends after %zu bytes, in the middle of the image data",
+                   r->in->n);
+    else
+        codec_warn(r->report, DECODE_WARN_TRUNCATED, "PNG: the image data end before the last row");
+    if (!r->interlaced)
+        clear_rest(r);
+}
+
+/* What was left to do when all rows are there. */
+static void give_rest(struct reader *r)
+{
+    for (int y = 0; r->store && r->interlaced && y < r->lines.height; y += LINES_BAND)
+        give_band(r, y);
+    if (r->highest >= r->colors && r->type == PNG_COLOR_TYPE_PALETTE)
+        codec_warn(r->report, DECODE_WARN_PALETTE_INDEX, "PNG: a pixel has colour %d of a palette of %d", r->highest,
+                   r->colors);
+}
+
 static int read_all(struct reader *r)
 {
     bool may_end = r->in->options->truncated, ended;
@@ -402,21 +439,14 @@ static int read_all(struct reader *r)
     if (err < 0)
         return err;
     if (may_end && r->interlaced)
-        clear_rows(r, 0);
+        clear_interlaced(r);
     err = guarded(r, read_rows);
     ended = may_end && err == MSCACHE_ETRUNCATED;
     if (err < 0 && !ended)
         return err;
-    if (ended) {
-        codec_warn(r->report, DECODE_WARN_TRUNCATED, "PNG: the image data end after %zu bytes, before the last row", r->pos);
-        if (!r->interlaced)
-            clear_rows(r, r->y);
-    }
-    for (int y = 0; r->store && r->interlaced && y < r->lines.height; y += LINES_BAND)
-        give_band(r, y);
-    if (r->highest >= r->colors && r->type == PNG_COLOR_TYPE_PALETTE)
-        codec_warn(r->report, DECODE_WARN_PALETTE_INDEX, "PNG: a pixel has colour %d of a palette of %d", r->highest,
-                   r->colors);
+    if (ended)
+        fill_missing(r);
+    give_rest(r);
     return ended ? 0 : finish(r);
 }
 
@@ -428,7 +458,8 @@ static int png_codec_pixels(const struct codec_input *in, const struct image *ds
     if (err == 0)
         err = codec_check_image(&r.info, dst, report);
     if (err == 0) {
-        set_palette(&r);
+        if (r.type == PNG_COLOR_TYPE_PALETTE)
+            set_palette(&r);
         err = lines_init(&r.lines, dst, form_of(&r), codec_turn(&r.info, in->options), (const uint8_t (*)[4])r.palette);
     }
     if (err == 0)
