@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "decoders/decode.h"
 #include "decoders/identity_images.h"
+#include "tests/decoders/make_png.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -82,19 +83,25 @@ static void run_all(int (*run)(void *), void *arg, const char *what, size_t whic
     cr_assert(n > 2, "%s %zu: only %ld allocations were seen: malloc is not ours", what, which, n);
 }
 
+struct job {
+    const uint8_t *bytes;
+    size_t n;
+    struct decode_options options;
+};
+
 static int run_image(void *arg)
 {
-    static uint8_t pixels[64 * 64 * 3];
-    const struct identity_image *image = arg;
-    const struct decode_options limits = DECODE_OPTIONS_DEFAULT;
+    static uint8_t pixels[64 * 64 * 4 * 2];
+    const struct job *job = arg;
     struct decode_report report;
     struct decode_info info;
-    int err = decode_info(image->bytes, image->n, &limits, &info, &report);
+    int err = decode_info(job->bytes, job->n, &job->options, &info, &report);
 
     if (err < 0)
         return err;
-    return decode_pixels(image->bytes, image->n, &limits,
-                         &(struct image){ pixels, (size_t)info.width * 3, info.width, info.height, 3, DTYPE_UINT8 },
+    return decode_pixels(job->bytes, job->n, &job->options,
+                         &(struct image){ pixels, (size_t)info.width * 8, info.width, info.height, info.channels,
+                                          info.dtype },
                          &report);
 }
 
@@ -103,12 +110,56 @@ static int run_identity(void *arg)
     return decode_identity(arg);
 }
 
+/* All modes, upright and turned; `which` is what the messages say. */
+static void run_modes(const uint8_t *bytes, size_t n, const char *what, size_t which)
+{
+    for (int variant = 0; variant < 12; variant++) {
+        struct job job = { bytes, n, DECODE_OPTIONS_DEFAULT };
+
+        job.options.mode = (enum decode_mode)(variant % 3);
+        job.options.exif = variant / 3 % 2;
+        job.options.truncated = variant / 6;
+        run_all(run_image, &job, what, which * 100 + (size_t)variant);
+    }
+}
+
 Test(decode_nomem, memory_that_runs_out_anywhere_is_said_and_nothing_leaks)
 {
-    for (size_t i = 0; i < n_identity_images; i++) {
-        struct identity_image image = identity_images[i];
+    for (size_t i = 0; i < n_identity_images; i++)
+        run_modes(identity_images[i].bytes, identity_images[i].n, "image", i);
+}
 
-        run_all(run_image, &image, "image", i);
+Test(decode_nomem, so_it_is_where_a_png_is_interlaced_or_turned)
+{
+    static const uint8_t alpha[] = { 0, 100 };
+    static struct png_file file;
+
+    for (int variant = 0; variant < 8; variant++) {
+        struct png_kind kind = { .type = PNG_PALETTE, .depth = 4, .interlaced = variant % 2, .orientation = 2 + variant / 2 * 4,
+                                 .colors = 16, .trns = alpha, .trns_size = 2 };
+
+        if (variant >= 4)
+            kind = (struct png_kind){ .type = PNG_RGBA, .depth = 16, .interlaced = variant % 2, .orientation = variant };
+        png_make(&file, &kind, 21, 17);
+        run_modes(file.bytes, file.n, "PNG", (size_t)variant);
+    }
+}
+
+Test(decode_nomem, so_it_is_where_a_file_is_cut)
+{
+    static const struct png_kind kind = { .type = PNG_GRAY_ALPHA, .depth = 8, .orientation = 5 };
+    static struct png_file file;
+    struct job job = { file.bytes, 0, DECODE_OPTIONS_DEFAULT };
+
+    job.options.truncated = job.options.exif = true;
+    job.options.mode = DECODE_GRAY;
+    png_make(&file, &kind, 21, 17);
+    job.n = file.pixels_end - 100;
+    run_all(run_image, &job, "cut PNG", 0);
+    for (size_t i = 0; i < 6; i++) {
+        job.bytes = identity_images[i].bytes;
+        job.n = identity_images[i].n - 50;
+        run_all(run_image, &job, "cut image", i);
     }
 }
 
