@@ -22,6 +22,9 @@
     XX(random_resized_crop)    \
     XX(random_horizontal_flip) \
     XX(random_vertical_flip)   \
+    XX(random_rotation)        \
+    XX(random_affine)          \
+    XX(random_perspective)     \
     XX(color_jitter)           \
     XX(grayscale)              \
     XX(random_grayscale)       \
@@ -118,6 +121,7 @@ struct op_shape {
     bool chw;
     bool erased; /* normalised, with parts that are erased at the end */
     bool fixed; /* width, height and channels are the same for all files */
+    bool drawn; /* width and height are what a random operator makes them, known when it has run */
 };
 
 struct mix;

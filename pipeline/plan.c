@@ -148,6 +148,10 @@ static int check_shapes(struct making *m, enum decode_mode mode)
             err = 0;
     if (err)
         return fail(m, err, m->parsed.step[at].at, "%s", why);
+    if (s->drawn)
+        return fail(m, MSCACHE_ERANGE, m->parsed.step[m->parsed.n - 1].at,
+                    "the result's size would be drawn for each sample (expand=true): put resize([h,w]) or center_crop at the "
+                    "end");
     s->fixed = s->fixed && mode != DECODE_UNCHANGED;
     return 0;
 }

@@ -69,6 +69,7 @@ int run_shape(const struct op_step *step, struct op_shape *s, char *err, size_t 
     if (op->colour && (s->dtype != DTYPE_UINT8 || (s->channels != 1 && s->channels != 3)))
         return fail_colour(op, s, err, err_size);
     code = op->shape ? op->shape(step, s, why, sizeof why) : 0;
+    s->drawn = s->drawn && !s->fixed;
     if (code == 0 && (uint64_t)s->width * (uint64_t)s->height * (uint64_t)s->count > RUN_PIXELS_MAX) {
         snprintf(why, sizeof why, "the result would be too large: %d x %d pixels (width x height)", s->width,
                  s->height * s->count);
@@ -131,6 +132,10 @@ static int run_steps(struct run *r, const struct op_step *step, int n, struct op
             if (r->why[0])
                 snprintf(err, err_size, "%s: %s", step->op->name, r->why);
             return code;
+        }
+        if (s->drawn) {
+            s->width = run_form(r).width;
+            s->height = run_form(r).height;
         }
     }
     return 0;

@@ -71,3 +71,96 @@ def random_resized_crop(t):
     for i, name in enumerate(("top", "left", "height", "width")):
         t.alike(f"random_resized_crop's {name}", [b[i] for b in boxes], [b[i] for b in theirs])
     t.alike("random_resized_crop's ratio", [np.log(b[3] / b[2]) for b in boxes], [np.log(b[3] / b[2]) for b in theirs])
+
+
+WARPS = ("nearest", "bilinear", "bicubic")
+
+
+def rotated(mode, expand=False, center=None, fill=0):
+    return lambda image, drawn: F.rotate(image, dict(drawn["random_rotation"])["angle"], mode, expand, center, fill)
+
+
+@check("random_rotation")
+def random_rotation(t):
+    for name in WARPS:
+        mode = MODES[name]
+        t.replays(f"decode | random_rotation(180, interpolation={name})", rotated(mode), t.photos[:8] + t.made)
+        t.replays(f"decode(mode=gray) | random_rotation(10:80, interpolation={name}, center=[3,7.5], fill=77)",
+                  rotated(mode, center=[3, 7.5], fill=77), t.photos[:2] + t.made, mode="L")
+        t.replays(f"decode | random_rotation(-300:500, interpolation={name}, fill=[1,2,300])".replace("300]", "255]"),
+                  rotated(mode, fill=(1, 2, 255)), t.photos[:2] + t.made + t.wide)
+        replay_deep(t, f"decode(mode=unchanged) | random_rotation(45, interpolation={name}, fill=99)", rotated(mode, fill=99))
+        t.replays(f"decode | random_rotation(180, interpolation={name}, expand=true) | resize([40,50], interpolation=nearest)",
+                  lambda image, drawn: F.resize(rotated(mode, True)(image, drawn), [40, 50], MODES["nearest"]),
+                  t.photos[:4] + t.made)
+        for angle in 0, 90, 180, 270, -90, 360, 450, 30, 45:
+            t.replays(f"decode | random_rotation({angle}:{angle}, interpolation={name}, expand=true)",
+                      rotated(mode, True), t.photos[:1] + t.made)
+            t.replays(f"decode | random_rotation({angle}:{angle}, interpolation={name})", rotated(mode), t.photos[:1] + t.made)
+            replay_deep(t, f"decode(mode=unchanged) | random_rotation({angle}:{angle}, interpolation={name})", rotated(mode))
+    drawn = [dict(d)["angle"] for d in t.draws("decode | resize(8) | random_rotation(-20:50)", "random_rotation")]
+    t.alike("random_rotation's angle", drawn, [T.RandomRotation.get_params([-20, 50]) for _ in drawn])
+
+
+def moved(mode, center=None, fill=0):
+    def replay(image, drawn):
+        d = dict(drawn["random_affine"])
+        return F.affine(image, d["angle"], list(map(int, d["translate"])), d["scale"], d["shear"], mode, fill, center)
+    return replay
+
+
+@check("random_affine")
+def random_affine(t):
+    for name in WARPS:
+        mode = MODES[name]
+        t.replays(f"decode | random_affine(180, translate=[0.3,0.2], scale=0.5:2, shear=30, interpolation={name})",
+                  moved(mode), t.photos[:8] + t.made + t.wide)
+        t.replays(f"decode | random_affine(0:0, shear=[-40,40,-30,30], interpolation={name}, fill=[9,8,7], center=[0,0])",
+                  moved(mode, [0, 0], (9, 8, 7)), t.photos[:3] + t.made)
+        t.replays(f"decode | random_affine(0, translate=[0.5,1], interpolation={name})", moved(mode), t.photos[:3] + t.made)
+        t.replays(f"decode | random_affine(0, scale=0.1:9, interpolation={name})", moved(mode), t.photos[:3] + t.made + t.wide)
+        t.replays(f"decode(mode=gray) | random_affine(5, scale=0.7:0.7, interpolation={name}, fill=200)",
+                  moved(mode, fill=200), t.photos[:2] + t.made, mode="L")
+        replay_deep(t, f"decode(mode=unchanged) | random_affine(60, scale=0.5:2, shear=9, interpolation={name}, fill=7)",
+                    moved(mode, fill=7))
+    theirs = T.RandomAffine(30, (0.1, 0.3), (0.5, 2), (-10, 20, 5, 15))
+    image = Image.open(t.photos[0])
+    drawn = [dict(d) for d in t.draws("decode | random_affine(30, [0.1,0.3], 0.5:2, [-10,20,5,15])", "random_affine")]
+    other = [theirs.get_params(theirs.degrees, theirs.translate, theirs.scale, theirs.shear, image.size) for _ in drawn]
+    for name, ours, pick in (("angle", lambda d: d["angle"], lambda o: o[0]),
+                             ("x", lambda d: d["translate"][0], lambda o: o[1][0]),
+                             ("y", lambda d: d["translate"][1], lambda o: o[1][1]),
+                             ("scale", lambda d: d["scale"], lambda o: o[2]),
+                             ("shear along x", lambda d: d["shear"][0], lambda o: o[3][0]),
+                             ("shear along y", lambda d: d["shear"][1], lambda o: o[3][1])):
+        t.alike(f"random_affine's {name}", list(map(ours, drawn)), list(map(pick, other)))
+
+
+def warped(mode, fill=0):
+    def replay(image, drawn):
+        w, h = image.width - 1, image.height - 1
+        start = [[0, 0], [w, 0], [w, h], [0, h]]
+        if not drawn:  # the pipeline fails where corners coincide, and torch must, too
+            return F.perspective(image, start, start, mode, fill)
+        d = dict(drawn["random_perspective"])
+        return F.perspective(image, start, np.reshape(d["corners"], (4, 2)).astype(int).tolist(), mode,
+                             fill) if d["warp"] else image
+    return replay
+
+
+@check("random_perspective")
+def random_perspective(t):
+    for name in WARPS:
+        mode = MODES[name]
+        t.replays(f"decode | random_perspective(0.5, interpolation={name})", warped(mode), t.photos[:8] + t.made)
+        t.replays(f"decode | random_perspective(0.9, p=1, interpolation={name}, fill=[5,6,7])", warped(mode, (5, 6, 7)),
+                  t.photos[:8] + t.made + t.wide)
+        replay_deep(t, f"decode(mode=unchanged) | random_perspective(0.7, p=1, interpolation={name}, fill=50)",
+                    warped(mode, 50))
+    drawn = [dict(d) for d in t.draws("decode | random_perspective(0.6, p=0.7)", "random_perspective")]
+    t.alike("random_perspective's chance", [d["warp"] for d in drawn], [torch.rand(1).item() < 0.7 for _ in drawn])
+    image = Image.open(t.photos[0])
+    ours = np.array([d["corners"] for d in drawn if d["warp"]])
+    theirs = np.array([np.ravel(T.RandomPerspective.get_params(*image.size, 0.6)[1]) for _ in ours])
+    for i in range(8):
+        t.alike(f"random_perspective's corner {i}", ours[:, i], theirs[:, i])
