@@ -46,6 +46,14 @@ enum { WARP_RUN = 64 };
 #define DECL_WARP_RUN(name)                                                                               \
     void name(uint8_t *dst, const struct warp *w, const double *x, const double *y, int n)
 
+/* One row of a blur (kernels/blur.h): dst[i] = the sum over y and x, in this order and each addition fused with its
+ * product, of rows[y][i + x * channels] * weight[y * size_x + x], for n values. Rows and dst have memory for whole runs
+ * of BLUR_RUN results, which may be written. */
+enum { BLUR_RUN = 32 };
+#define DECL_BLUR_ROW(name)                                                                               \
+    void name(float *dst, const float *const *rows, const float *weight, int size_x, int size_y,          \
+              int channels, int n)
+
 /* Crop, mirror, normalise, convert and transpose in one pass. Reads `height` rows of `width` pixels at src (the
  * crop is the caller's pointer), mirrored left to right when flip is set, and writes one element each:
  *   uint8: the value; other types: v = x / 255 rounded to float, then (v - mean[c]) * inv_std[c] in float32,
@@ -77,6 +85,7 @@ typedef DECL_NEAREST((*nearest_fn));
 typedef DECL_ALPHA((*alpha_fn));
 typedef DECL_WARP_MAP((*warp_map_fn));
 typedef DECL_WARP_RUN((*warp_run_fn));
+typedef DECL_BLUR_ROW((*blur_row_fn));
 typedef DECL_EMIT((*emit_fn));
 typedef DECL_MIX((*mix_fn));
 
@@ -87,6 +96,7 @@ struct kernels {
     resize16_v_fn resize16_v;
     nearest_fn nearest;
     alpha_fn alpha_multiply, alpha_divide;
+    blur_row_fn blur_row;
     warp_map_fn warp_affine, warp_perspective;
     warp_run_fn warp_bilinear8, warp_bicubic8, warp_bilinear16, warp_bicubic16;
     emit_fn emit_u8, emit_u16, emit_f32, emit_f16, emit_bf16;                /* of 8-bit images */

@@ -25,6 +25,7 @@
     XX(random_rotation)        \
     XX(random_affine)          \
     XX(random_perspective)     \
+    XX(gaussian_blur)          \
     XX(color_jitter)           \
     XX(grayscale)              \
     XX(random_grayscale)       \

@@ -164,3 +164,24 @@ def random_perspective(t):
     theirs = np.array([np.ravel(T.RandomPerspective.get_params(*image.size, 0.6)[1]) for _ in ours])
     for i in range(8):
         t.alike(f"random_perspective's corner {i}", ours[:, i], theirs[:, i])
+
+
+def blurred(size):
+    def replay(image, drawn):
+        # with more than one thread torch takes the same code for all sizes; what it gives does not depend on their number
+        torch.set_num_threads(2)
+        if not drawn:  # the pipeline fails where the mirror image would be larger than the image, and torch must, too
+            return F.gaussian_blur(image, size, [1, 1])
+        return F.gaussian_blur(image, size, [dict(drawn["gaussian_blur"])["sigma"]] * 2)
+    return replay
+
+
+@check("gaussian_blur")
+def gaussian_blur(t):
+    for size in [3, 3], [5, 5], [9, 9], [23, 23], [1, 7], [7, 3]:
+        t.replays(f"decode | gaussian_blur({size})", blurred(size), t.photos[:8] + t.made)
+        t.replays(f"decode(mode=gray) | gaussian_blur({size}, sigma=1.5)", blurred(size), t.photos[:2] + t.made, mode="L")
+        replay_deep(t, f"decode(mode=unchanged) | gaussian_blur({size}, sigma=0.5:9)", blurred(size))
+    t.replays("decode | gaussian_blur([5,3])", blurred([5, 3]), t.wide)
+    drawn = [dict(d)["sigma"] for d in t.draws("decode | resize(8) | gaussian_blur(3, sigma=0.3:4)", "gaussian_blur")]
+    t.alike("gaussian_blur's sigma", drawn, [T.GaussianBlur.get_params(0.3, 4) for _ in drawn])
