@@ -8,7 +8,9 @@
 
 /* Gaussian blur, bit for bit as torch does it in float32 on CPUs with fused multiply-add (torchvision's
  * gaussian_blur): the image, mirrored at its edges (321|0123|210), times a kernel of two dimensions, whose
- * products are added one by one, row by row, each rounded once; then rounded to nearest even. */
+ * products are added one by one, row by row, each rounded once; then rounded to nearest even. torch itself rounds the product, too, in images of one
+ * channel and at most 20480 pixels (edges included) whose kernel has an edge of at most 3, where it leaves the work to a
+ * BLAS without fused additions. */
 #define BLUR_SIZE_MAX 255
 
 /* The n = size weights of one axis, as torch has them: exp(-(x / sigma)^2 / 2) in float32, divided by their
