@@ -96,6 +96,10 @@ static int whole(struct canvas *ret, const struct plane *p)
     int rc = canvas_init(ret, p->width, p->height, BACKGROUND);
     uint8_t *at = ret->data;
 
+    if (rc == 0 && p->channels == 3 && p->pixel == 3 && p->from->shape.dtype == DTYPE_UINT8) {
+        memcpy(ret->data, p->data, (size_t)p->width * (size_t)p->height * 3);
+        return 0;
+    }
     for (int y = 0; rc == 0 && y < p->height; y++)
         for (int x = 0; x < p->width; x++, at += 3)
             pixel_of(p, x, y, at);

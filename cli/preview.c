@@ -301,6 +301,8 @@ static int report(const struct preview *p)
     if (p->failed)
         fprintf(out, "; %zu without pictures", p->failed);
     fputc('\n', out);
+    if (*source_remarks(p->source))
+        fprintf(out, "%s\n", source_remarks(p->source));
     return EXIT_DONE;
 }
 
