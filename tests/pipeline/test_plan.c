@@ -295,6 +295,24 @@ Test(plan, the_decoders_limits_are_those_of_the_text)
     plan_free(d);
 }
 
+Test(plan, it_tells_its_normalisation_and_its_layout)
+{
+    struct plan *p = plan("decode | normalize(mean=[0.1,0.2,0.3], std=0.5) | to(float16, chw)");
+    float mean[4] = { 0 }, std[4] = { 0 };
+
+    cr_assert(plan_channels_first(p));
+    cr_assert(plan_normalizes(p, 3, mean, std));
+    for (int c = 0; c < 3; c++) {
+        cr_assert_float_eq(mean[c], 0.1 * (c + 1), 1e-6);
+        cr_assert_float_eq(std[c], 0.5, 1e-6);
+    }
+    plan_free(p);
+    p = plan("decode | to(float32)");
+    cr_assert_not(plan_channels_first(p));
+    cr_assert_not(plan_normalizes(p, 3, mean, std));
+    plan_free(p);
+}
+
 Test(plan, a_locale_with_decimal_commas_changes_nothing)
 {
     struct key before = hash_of("decode(max_scans=5e2) | resize(256)");
