@@ -85,7 +85,7 @@ static size_t line_length(const char *text, size_t columns)
 
     if (n <= columns)
         return n;
-    for (at = columns; at > 0 && text[at] != ' '; at--)
+    for (at = columns; at > 0 && text[at] != ' ' && text[at - 1] != ','; at--)
         ;
     return at ? at : columns;
 }

@@ -26,7 +26,7 @@ void canvas_copy(struct canvas *c, int x, int y, const struct canvas *from);
 /* Write n bytes of ASCII; (x, y) is the upper left corner of the first letter (cli/font.h). */
 void canvas_text(struct canvas *c, int x, int y, const char *text, size_t n, canvas_colour colour);
 
-/* The same in lines of at most `columns` letters, broken at '\n' and at spaces where there are any, and in at most `lines` lines, the
+/* The same in lines of at most `columns` letters, broken at '\n', and at spaces and behind commas where there are any, and in at most `lines` lines, the
  * last of which ends with "..." where something is left over. c NULL: nothing is drawn. Returns the lines. */
 int canvas_paragraph(struct canvas *c, int x, int y, const char *text, int columns, int lines, canvas_colour colour);
 

@@ -54,7 +54,7 @@ int sheet_draw(struct sheet *s);
 /* What is where on a sheet that is drawn. */
 json_t *sheet_json(const struct sheet *s, const char *output);
 
-/* Note what was drawn for a cell. In the text names are without "random_", numbers have four digits, and operators that left
+/* Note what was drawn for a cell. In the text names are without "random_", numbers have three digits, and operators that left
  * the sample alone are not there. */
 void sheet_drawn(struct sheet_cell *c, const struct trial *t);
 

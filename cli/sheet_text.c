@@ -11,34 +11,59 @@
 
 /* ---- what was drawn ---- */
 
-/* Copy a number of the text, with four digits where it has more; returns how many bytes of it there were. */
+/* Copy a number of the text, with three digits where it has more; returns how many bytes of it there were. */
 static size_t add_number(FILE *out, const char *text)
 {
     char *end;
     double v = strtod(text, &end);
     size_t n = (size_t)(end - text);
 
-    if (n > 7 && memchr(text, '.', n))
-        fprintf(out, "%.4g", v);
+    if (memchr(text, '.', n))
+        fprintf(out, "%.3g", v);
     else
-        fwrite(text, 1, n, out);
+        fprintf(out, "%.0f", v + 0.0); /* no -0 */
     return n;
 }
 
-static void add_values(FILE *out, const char *text)
+static bool begins_number(const char *text)
 {
-    char last = ' ';
+    return isdigit((unsigned char)*text) || (*text == '-' && isdigit((unsigned char)text[1]));
+}
 
-    while (*text) {
-        bool starts = isdigit((unsigned char)*text) || (*text == '-' && isdigit((unsigned char)text[1]));
+/* n bytes: a word, a number, or a list of numbers. */
+static void add_value(FILE *out, const char *text, size_t n)
+{
+    const char *end = text + n;
+    bool inside = false; /* a word, whose digits are its own */
 
-        if (starts && !isalnum((unsigned char)last) && last != '_') {
+    while (text < end) {
+        if (!inside && begins_number(text)) {
             text += add_number(out, text);
-            last = '0';
+            inside = true;
             continue;
         }
-        last = *text;
+        inside = isalnum((unsigned char)*text) || *text == '_' || *text == '.';
         fputc(*text++, out);
+    }
+}
+
+/* "op=ShearX magnitude=0.5 op=Equalize" is told as "ShearX 0.5, Equalize". */
+static void add_values(FILE *out, const char *text)
+{
+    bool listed = false;
+
+    while (*text) {
+        size_t n = strcspn(text, " "), name = strcspn(text, "=");
+        bool op = name == 2 && !strncmp(text, "op", 2), magnitude = name == 9 && !strncmp(text, "magnitude", 9);
+
+        fputs(op && listed ? ", " : " ", out);
+        if (name < n && !op && !magnitude)
+            fwrite(text, 1, name + 1, out);
+        if (name < n)
+            add_value(out, text + name + 1, n - name - 1);
+        listed = op || magnitude;
+        text += n;
+        text += strspn(text, " ");
     }
 }
 
@@ -56,10 +81,8 @@ static bool did_not_happen(const char *drawn)
 static void add_stage(FILE *out, const struct trial_stage *s)
 {
     fputs(s->name + (strncmp(s->name, "random_", 7) ? 0 : 7), out);
-    if (happened(s->drawn))
-        return;
-    fputc(' ', out);
-    add_values(out, s->drawn);
+    if (!happened(s->drawn))
+        add_values(out, s->drawn);
 }
 
 void sheet_drawn(struct sheet_cell *c, const struct trial *t)

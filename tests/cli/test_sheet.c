@@ -99,6 +99,7 @@ Test(canvas, paragraphs_break_at_spaces_and_line_ends)
     cr_assert_eq(lines("one two", 5, 5), 2);
     cr_assert_eq(lines("one\ntwo", 10, 5), 2);
     cr_assert_eq(lines("abcdefghijkl", 5, 5), 3);
+    cr_assert_eq(lines("[11,222,33,44]", 8, 5), 2);
     cr_assert_eq(lines("a b c d e f g h", 1, 5), 5);
     cr_assert_eq(lines("one two three", 7, 1), 1);
 }
@@ -328,17 +329,19 @@ static struct trial_stage stage(const char *name, const char *drawn)
 
 Test(sheet, labels_are_short_and_json_is_whole)
 {
-    struct trial t = { .stages = calloc(5, sizeof *t.stages), .n_stages = 5 };
+    struct trial t = { .stages = calloc(6, sizeof *t.stages), .n_stages = 6 };
     struct sheet_cell c = { 0 };
 
     t.stages[0] = stage("decode", "");
     t.stages[1] = stage("random_crop", "crop=[13,147,224,224]");
     t.stages[2] = stage("random_rotation", "angle=-12.345678901234567 op2=ShearX n=[0.123456789,7]");
     t.stages[3] = stage("random_horizontal_flip", "flip=0");
-    t.stages[4] = stage("random_invert", "apply=1");
+    t.stages[4] = stage("rand_augment", "op=ShearX magnitude=0.25 op=Equalize op=Color magnitude=-0");
+    t.stages[5] = stage("random_invert", "apply=1");
     sheet_drawn(&c, &t);
-    cr_assert_str_eq(c.drawn, "crop crop=[13,147,224,224]\nrotation angle=-12.35 op2=ShearX n=[0.1235,7]\ninvert");
-    cr_assert_eq(json_array_size(c.stages), 4);
+    cr_assert_str_eq(c.drawn, "crop crop=[13,147,224,224]\nrotation angle=-12.3 op2=ShearX n=[0.123,7]\n"
+                                "rand_augment ShearX 0.25, Equalize, Color 0\ninvert");
+    cr_assert_eq(json_array_size(c.stages), 5);
     cr_assert_str_eq(json_string_value(json_object_get(json_array_get(c.stages, 1), "drawn")), t.stages[2].drawn);
     free(c.drawn);
     json_decref(c.stages);
