@@ -104,7 +104,7 @@ def cases():
         yield Case(f"rotate by 30 degrees, {name}", f"random_rotation(30:30, interpolation={name})",
                    *both(lambda i, m=mode: F.rotate(i, 30, m)), warp(30, flags))
         yield Case(f"affine: 10 degrees, scale 0.9, shear 8, {name}",
-                   f"random_affine(10:10, scale=0.9:0.9, shear=8:8, interpolation={name})",
+                   f"random_affine(10:10, scale=0.9:0.9, shear=[8,8], interpolation={name})",
                    *both(lambda i, m=mode: F.affine(i, 10, [0, 0], 0.9, [8, 0], m)))
     yield Case("gaussian blur, 5 x 5, sigma 1.5", "gaussian_blur(5, sigma=1.5:1.5)", *both(lambda i: F.gaussian_blur(i, [5, 5], [1.5, 1.5])),
                lambda a: cv2.GaussianBlur(a, (5, 5), 1.5, borderType=cv2.BORDER_REFLECT_101))
