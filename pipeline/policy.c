@@ -46,9 +46,9 @@ const struct policy_space policy_trivial = { 0.99, 135, 0.99, POLICY_MOVE_PIXELS
 const struct policy_space policy_rand = { 0.3, 30, 0.9, POLICY_MOVE_PART, 8, 4 };
 const struct policy_space policy_augmix = { 0.3, 30, 0.9, POLICY_MOVE_THIRD, 4, 4 };
 
-/* Value i of torch.linspace(start, end, n) in float32. The first half counts from the start, the second from the end.
- * Blocks of 8 count from their first value, in pairs of blocks; only what is left behind those goes value by value. What is
- * one fused operation there is one here: fmaf rounds once on every machine. */
+/* Value i of torch.linspace(start, end, n) in float32. The first half counts from the start, the second from the
+ * end. Blocks of 8 count from their first value, in pairs of blocks; only what is left behind those goes value by
+ * value. What is one fused operation there is one here: fmaf rounds once on every machine. */
 static float linspace(float start, float end, int n, int i)
 {
     float step = (end - start) / (float)(n - 1);

@@ -41,8 +41,8 @@ extern const struct policy_space policy_trivial, policy_rand, policy_augmix; /* 
 bool policy_has_magnitude(enum policy_op op);
 bool policy_is_signed(enum policy_op op); /* its magnitude is turned round for half of the samples */
 
-/* Magnitude of bin 0 to bins - 1 (bins >= 2) for an image of this size, without sign: what torch's float32 linspace gives
- * on a CPU with AVX2. 0 for an operation without magnitude. */
+/* Magnitude of bin 0 to bins - 1 (bins >= 2) for an image of this size, without sign: what torch's float32 linspace
+ * gives on a CPU with AVX2. 0 for an operation without magnitude. */
 double policy_magnitude(const struct policy_space *space, enum policy_op op, int bin, int bins, int width, int height);
 
 /* How images are warped. */
@@ -51,10 +51,12 @@ struct policy_warp {
     double fill[4];
 };
 
-/* The parameters "interpolation" and "fill", which all policies have: rows of op_param, a check for op.shape, values. */
-#define POLICY_PARAMS(interpolation_default)                                                                         \
-    { "interpolation", OP_WORD, interpolation_default, .words = { WARP_FILTER_WORDS }, .help = "of shears, moves and turns" }, \
-    { "fill", OP_NUMBERS, "none", 0, 255, 1, 4, .words = { "none" },                                                 \
+/* The parameters "interpolation" and "fill", which all policies have: rows of op_param, a check for op.shape,
+ * values. */
+#define POLICY_PARAMS(interpolation_default)                                            \
+    { "interpolation", OP_WORD, interpolation_default, .words = { WARP_FILTER_WORDS },  \
+      .help = "of shears, moves and turns" },                                           \
+    { "fill", OP_NUMBERS, "none", 0, 255, 1, 4, .words = { "none" },                    \
       .help = "value of what comes in from outside, or one for each channel; none is 0" }
 int policy_check_fill(const struct op_value *fill, const struct op_shape *s, char *err, size_t err_size);
 struct policy_warp policy_warp_of(const struct op_value *interpolation, const struct op_value *fill);

@@ -1,8 +1,8 @@
 #include "config.h"
 #include "pipeline/policy.h"
 
-/* The policies that Cubuk et al. found (AutoAugment: Learning Augmentation Strategies from Data, CVPR 2019), as torchvision
- * has them. */
+/* The policies that Cubuk et al. found (AutoAugment: Learning Augmentation Strategies from Data, CVPR 2019), as
+ * torchvision has them. */
 const struct policy_half policy_auto[3][POLICY_AUTO_PAIRS][2] = {
     { /* ImageNet */
         { { POLICY_POSTERIZE, 0.4, 8 }, { POLICY_ROTATE, 0.6, 9 } },

@@ -10,7 +10,8 @@
 
 #define TEXT "decode | cache | random_horizontal_flip(1) | resize([30,20]) | random_horizontal_flip(1) | " \
              "pad(3, mode=reflect) | random_vertical_flip(1) | center_crop([40,10]) | random_crop([30,40], padding=20) | " \
-             "random_resized_crop(9) | to(float32)"
+             "random_resized_crop(9) | color_jitter(0.5, 0.5, 0.5, 0.2) | " \
+             "random_adjust_sharpness(2, p=1) | rand_augment(9) | augmix | random_erasing(1) | to(float32)"
 
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
