@@ -177,21 +177,31 @@ static boolean on_segment(j_decompress_ptr jpeg)
 }
 
 /* Every scan visits every block, so that a small file can make much work; max_scans alone is a bound for small images. */
-static void check_scans(struct reader *r)
+static int scan_limit(const struct reader *r, bool *ret_by_work)
 {
     const struct decode_options *options = r->in->options;
-    uint64_t pixels = (uint64_t)r->jpeg.image_width * r->jpeg.image_height;
-    uint64_t fair = options->max_pixels / (pixels ? pixels : 1) * DECODE_SCANS_AT_LIMIT;
-    bool large = fair < (uint64_t)options->max_scans;
-    int max = large ? (int)fair : options->max_scans;
+    uint64_t pixels = (uint64_t)r->jpeg.image_width * r->jpeg.image_height, max = UINT64_MAX / DECODE_SCANS_AT_LIMIT;
+    uint64_t scans;
+
+    if (options->max_pixels < max)
+        max = options->max_pixels;
+    scans = max * DECODE_SCANS_AT_LIMIT / pixels; /* libjpeg refuses images without pixels */
+    *ret_by_work = scans < (uint64_t)options->max_scans;
+    return *ret_by_work ? (int)scans : options->max_scans;
+}
+
+static void check_scans(struct reader *r)
+{
+    bool by_work;
+    int max = scan_limit(r, &by_work);
     struct jpeg_scans scans;
 
     jpeg_scans_walk(r->source.next_input_byte, r->source.bytes_in_buffer, max, &scans);
     r->scans = scans.n;
     if (scans.n > max)
         leave(r, codec_fail(r->report, MSCACHE_ERESOURCE, "JPEG of more than %d scans%s", max,
-                            large ? ", which is too much work for so many pixels" : ""));
-    if (options->truncated) /* of a segment that is not whole nothing is read, so that its rest is not made up */
+                            by_work ? ", which is too much work for so many pixels" : ""));
+    if (r->in->options->truncated) /* of a segment that is not whole nothing is read, so that its rest is not made up */
         r->source.bytes_in_buffer = scans.whole;
 }
 

@@ -506,11 +506,11 @@ Test(work, scans_of_a_large_image_are_fewer)
     struct decode_options options = defaults;
     struct decode_info info;
 
-    cr_expect_eq(decode_info(bytes, scans_of_nothing(bytes, 20), &options, &info, &report), 0, "%s", report.message);
-    cr_expect_eq(decode_info(bytes, scans_of_nothing(bytes, 21), &options, &info, &report), MSCACHE_ERESOURCE);
-    cr_expect(strstr(report.message, "more than 20 scans"), "%s", report.message);
+    cr_expect_eq(decode_info(bytes, scans_of_nothing(bytes, 22), &options, &info, &report), 0, "%s", report.message);
+    cr_expect_eq(decode_info(bytes, scans_of_nothing(bytes, 23), &options, &info, &report), MSCACHE_ERESOURCE);
+    cr_expect(strstr(report.message, "more than 22 scans"), "%s", report.message);
     options.max_pixels *= 2;
-    cr_expect_eq(decode_info(bytes, scans_of_nothing(bytes, 21), &options, &info, &report), 0, "%s", report.message);
-    options.max_scans = 20;
-    cr_expect_eq(decode_info(bytes, scans_of_nothing(bytes, 21), &options, &info, &report), MSCACHE_ERESOURCE);
+    cr_expect_eq(decode_info(bytes, scans_of_nothing(bytes, 23), &options, &info, &report), 0, "%s", report.message);
+    options.max_scans = 22;
+    cr_expect_eq(decode_info(bytes, scans_of_nothing(bytes, 23), &options, &info, &report), MSCACHE_ERESOURCE);
 }
