@@ -55,7 +55,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 static void add_number(struct text *t, struct input *in, const struct op_param *p, double low)
 {
     double min = p->min > -EDGE ? p->min : -EDGE, max = p->max < EDGE ? p->max : p->min > EDGE ? p->max : EDGE;
-    double v = min + (max - min) * take(in, 256) / 255;
+    double part = take(in, 256) / 255.0, v = min + (max - min) * part * part; /* rather small: large blurs take long */
     bool whole = p->type != OP_NUMBER && p->type != OP_NUMBERS && p->type != OP_RANGE && p->type != OP_SPREAD;
     char number[NUMBER_TEXT_MAX];
 
