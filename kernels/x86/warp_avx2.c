@@ -36,8 +36,14 @@ static WARP_INLINE bool loads_fit(const struct warp *w, int left, int upper, int
            (ptrdiff_t)(w->width - left) * channels >= bytes;
 }
 
-/* Channels of the pixel that begins so many bytes behind (a constant). */
-#define PIXEL(row, bytes) _mm_cvtepu8_epi32(_mm_srli_si128(row, bytes))
+/* Channels of the pixel at p, as four integers. */
+static WARP_INLINE __m128i load_pixel(const uint8_t *p)
+{
+    int32_t bytes;
+
+    memcpy(&bytes, p, sizeof bytes);
+    return _mm_cvtepu8_epi32(_mm_cvtsi32_si128(bytes));
+}
 
 static WARP_INLINE void store(uint8_t *dst, __m256d v, int channels)
 {
@@ -54,7 +60,7 @@ static WARP_INLINE __m256d lerp(__m256d a, __m256d difference, __m256d d)
 
 static WARP_INLINE __m256d bilinear_row(const uint8_t *p, __m256d dx, int channels)
 {
-    const __m128i row = _mm_loadl_epi64((const __m128i *)p), a = PIXEL(row, 0), b = PIXEL(row, channels);
+    const __m128i a = load_pixel(p), b = load_pixel(p + channels);
 
     return lerp(_mm256_cvtepi32_pd(a), _mm256_cvtepi32_pd(_mm_sub_epi32(b, a)), dx);
 }
@@ -83,9 +89,7 @@ static WARP_INLINE __m256d cubic(__m256d p1, __m256d p2, __m256d p3, __m256d p4,
 /* Whole numbers up to the polynomial itself. */
 static WARP_INLINE __m256d bicubic_row(const uint8_t *p, __m256d dx, int channels)
 {
-    const __m128i row = _mm_loadu_si128((const __m128i *)p);
-    const __m128i a = PIXEL(row, 0), b = PIXEL(row, channels), c = PIXEL(row, 2 * channels),
-                  d = PIXEL(row, 3 * channels);
+    const __m128i a = load_pixel(p), b = load_pixel(p + channels), c = load_pixel(p + 2 * channels), d = load_pixel(p + 3 * channels);
     const __m128i ab = _mm_sub_epi32(a, b), cd = _mm_sub_epi32(c, d);
 
     return cubic(_mm256_cvtepi32_pd(b), _mm256_cvtepi32_pd(_mm_sub_epi32(c, a)),
