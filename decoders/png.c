@@ -8,8 +8,9 @@
 #include <png.h>
 
 #include "common/error.h"
-#include "decoders/png_chunks.h"
 #include "decoders/lines.h"
+#include "decoders/png_chunks.h"
+#include "decoders/png_facts.h"
 
 enum stage { STAGE_HEADER, STAGE_ROWS, STAGE_END };
 
@@ -123,29 +124,6 @@ static void set_up(struct reader *r)
         png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, (png_const_bytep) "tRNS", 1);
 }
 
-static void set_facts(struct reader *r)
-{
-    struct decode_info *info = &r->info;
-    const char *color = r->type & PNG_COLOR_MASK_COLOR ? "RGB" : "grey";
-
-    if (r->type == PNG_COLOR_TYPE_PALETTE)
-        codec_say(info, "palette of %d colours%s", r->colors, r->chunks.transparency ? " with transparency" : "");
-    else
-        codec_say(info, "%s%s", color, r->type & PNG_COLOR_MASK_ALPHA ? " and alpha" :
-                                       r->chunks.transparency         ? " with a transparent colour" : "");
-    codec_say(info, "%d bit%s", info->bits, info->bits == 1 ? "" : "s");
-    if (r->interlaced)
-        codec_say(info, "interlaced");
-    if (r->chunks.animated)
-        codec_say(info, "animated (the default image is taken)");
-    if (r->chunks.exif)
-        codec_say(info, "Exif orientation %d", info->orientation);
-    if (r->chunks.icc)
-        codec_say(info, "ICC profile (ignored)");
-    if (r->chunks.gamma)
-        codec_say(info, "gamma (ignored)");
-}
-
 /* libpng knows of it only where alpha is asked for. */
 static bool has_transparency(const struct reader *r)
 {
@@ -162,19 +140,13 @@ static int own_channels(const struct reader *r)
 
 static void set_info(struct reader *r)
 {
-    struct decode_info *info = &r->info;
     png_colorp palette;
 
     r->type = png_get_color_type(r->png, r->header);
     r->interlaced = png_get_interlace_type(r->png, r->header) != PNG_INTERLACE_NONE;
     png_get_PLTE(r->png, r->header, &palette, &r->colors);
-    info->stored_width = (int)png_get_image_width(r->png, r->header);
-    info->stored_height = (int)png_get_image_height(r->png, r->header);
-    info->components = png_get_channels(r->png, r->header);
-    info->bits = png_get_bit_depth(r->png, r->header);
-    info->orientation = r->chunks.orientation;
-    set_facts(r);
-    codec_set_form(info, r->in->options, own_channels(r), info->bits == 16 ? DTYPE_UINT16 : DTYPE_UINT8);
+    png_facts(r->png, r->header, &r->chunks, &r->info);
+    codec_set_form(&r->info, r->in->options, own_channels(r), r->info.bits == 16 ? DTYPE_UINT16 : DTYPE_UINT8);
 }
 
 static void read_header(struct reader *r)
