@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { STEPS_MAX = 6, EDGE = 90, BYTES_MAX = 1 << 22, GUARD = 64 };
+enum { STEPS_MAX = 6, EDGE = 48, BYTES_MAX = 1 << 22, GUARD = 64 };
 
 /* ---- bytes to choices ---- */
 
