@@ -267,6 +267,33 @@ Test(plan, an_image_that_an_operator_would_make_too_large_is_refused)
     plan_free(p);
 }
 
+/* A turned image's size is drawn with its angle, unless there is only one; batches need one that is known before. */
+Test(plan, a_size_that_is_drawn_must_be_followed_by_one_that_is_not)
+{
+    static const struct {
+        const char *text;
+        int code;
+        bool fixed;
+    } rows[] = {
+        { "decode | resize([8,9]) | random_rotation(10, expand=true)", MSCACHE_ERANGE, false },
+        { "decode | random_rotation(0:1, expand=true) | resize(7)", MSCACHE_ERANGE, false },
+        { "decode | random_rotation(10, expand=true) | resize([4,5])", 0, true },
+        { "decode | random_rotation(10, expand=true) | random_horizontal_flip | center_crop(4)", 0, true },
+        { "decode | random_rotation(90:90, expand=true)", 0, false },
+        { "decode | resize([8,9]) | random_rotation(90:90, expand=true)", 0, true },
+        { "decode | resize([8,9]) | random_rotation(10)", 0, true },
+    };
+    char err[1024];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct plan *p = NULL;
+
+        cr_expect_eq(plan_new(&p, rows[i].text, err, sizeof err), rows[i].code, "%s", rows[i].text);
+        cr_expect(!p || plan_fixed_shape(p) == rows[i].fixed, "%s", rows[i].text);
+        plan_free(p);
+    }
+}
+
 Test(plan, what_the_decoder_is_asked_for_is_in_the_text)
 {
     struct plan *p = plan("decode(unchanged, apply, allow, true)"), *g = plan("decode(gray)"), *d = plan("decode");
