@@ -52,3 +52,11 @@ void run_drew_word(struct run *r, const char *name, const char *word)
     add_name(r, name);
     add(r, "%s", word);
 }
+
+bool run_happens(struct run *r, const char *name, double p)
+{
+    bool happens = random_unit(&r->random) < p;
+
+    run_drew(r, name, happens);
+    return happens;
+}

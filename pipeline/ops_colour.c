@@ -155,10 +155,7 @@ enum { RANDOM_GRAYSCALE_P };
 
 static int random_grayscale_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
-    bool happens = random_unit(&r->random) < step->arg[RANDOM_GRAYSCALE_P].v[0];
-
-    run_drew(r, "apply", happens);
-    return happens ? colour_gray(r, to->channels) : 0;
+    return run_happens(r, "apply", step->arg[RANDOM_GRAYSCALE_P].v[0]) ? colour_gray(r, to->channels) : 0;
 }
 
 const struct op op_random_grayscale = {

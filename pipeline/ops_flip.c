@@ -5,19 +5,10 @@
 
 enum { FLIP_P };
 
-/* Does it happen to this sample? */
-static bool draw(struct run *r, const struct op_step *step)
-{
-    bool happens = random_unit(&r->random) < step->arg[FLIP_P].v[0];
-
-    run_drew(r, "flip", happens);
-    return happens;
-}
-
 static int horizontal_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     (void)to;
-    if (draw(r, step))
+    if (run_happens(r, "flip", step->arg[FLIP_P].v[0]))
         run_flip(r);
     return 0;
 }
@@ -38,7 +29,7 @@ const struct op op_random_horizontal_flip = {
 static int vertical_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     (void)to;
-    return draw(r, step) ? run_flip_vertical(r) : 0;
+    return run_happens(r, "flip", step->arg[FLIP_P].v[0]) ? run_flip_vertical(r) : 0;
 }
 
 const struct op op_random_vertical_flip = {

@@ -6,13 +6,10 @@
 
 #define FACTOR_MAX 1e6
 
-/* Does it happen to this sample? p is the operator's last parameter. */
-static bool draw(struct run *r, const struct op_value *p)
+/* p is the operator's last parameter. */
+static bool happens(struct run *r, const struct op_value *p)
 {
-    bool happens = random_unit(&r->random) < p->v[0];
-
-    run_drew(r, "apply", happens);
-    return happens;
+    return run_happens(r, "apply", p->v[0]);
 }
 
 #define CHANCE { "p", OP_NUMBER, "0.5", 0, 1, .help = "chance that it happens to a sample" }
@@ -22,7 +19,7 @@ static bool draw(struct run *r, const struct op_value *p)
 static int invert_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     (void)to;
-    return draw(r, &step->arg[0]) ? colour_invert(r) : 0;
+    return happens(r, &step->arg[0]) ? colour_invert(r) : 0;
 }
 
 const struct op op_random_invert = {
@@ -45,7 +42,7 @@ const struct op op_random_invert = {
 static int posterize_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     (void)to;
-    return draw(r, &step->arg[1]) ? colour_posterize(r, (int)step->arg[0].v[0]) : 0;
+    return happens(r, &step->arg[1]) ? colour_posterize(r, (int)step->arg[0].v[0]) : 0;
 }
 
 const struct op op_random_posterize = {
@@ -68,7 +65,7 @@ const struct op op_random_posterize = {
 static int solarize_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     (void)to;
-    return draw(r, &step->arg[1]) ? colour_solarize(r, step->arg[0].v[0]) : 0;
+    return happens(r, &step->arg[1]) ? colour_solarize(r, step->arg[0].v[0]) : 0;
 }
 
 const struct op op_random_solarize = {
@@ -91,7 +88,7 @@ const struct op op_random_solarize = {
 static int sharpness_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     (void)to;
-    return draw(r, &step->arg[1]) ? colour_sharpness(r, step->arg[0].v[0]) : 0;
+    return happens(r, &step->arg[1]) ? colour_sharpness(r, step->arg[0].v[0]) : 0;
 }
 
 const struct op op_random_adjust_sharpness = {
@@ -117,7 +114,7 @@ const struct op op_random_adjust_sharpness = {
 static int autocontrast_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     (void)to;
-    return draw(r, &step->arg[0]) ? colour_autocontrast(r) : 0;
+    return happens(r, &step->arg[0]) ? colour_autocontrast(r) : 0;
 }
 
 const struct op op_random_autocontrast = {
@@ -140,7 +137,7 @@ const struct op op_random_autocontrast = {
 static int equalize_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
     (void)to;
-    return draw(r, &step->arg[0]) ? colour_equalize(r) : 0;
+    return happens(r, &step->arg[0]) ? colour_equalize(r) : 0;
 }
 
 const struct op op_random_equalize = {

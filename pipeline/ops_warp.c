@@ -220,12 +220,10 @@ static void draw_corners(struct run *r, double distortion, int width, int height
 
 static int perspective_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
-    bool happens = random_unit(&r->random) < step->arg[PERSPECTIVE_P].v[0];
     warp_corners start, end;
     double fill[4];
 
-    run_drew(r, "warp", happens);
-    if (!happens)
+    if (!run_happens(r, "warp", step->arg[PERSPECTIVE_P].v[0]))
         return 0;
     draw_corners(r, step->arg[PERSPECTIVE_DISTORTION].v[0], to->width, to->height, start, end);
     run_drew_list(r, "corners", end[0], 8);

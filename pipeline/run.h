@@ -144,6 +144,9 @@ void run_drew(struct run *r, const char *name, double value);
 void run_drew_list(struct run *r, const char *name, const double *values, int n);
 void run_drew_word(struct run *r, const char *name, const char *word);
 
+/* Draw whether something of chance p happens to this sample, and say so under that name: 0 or 1. */
+bool run_happens(struct run *r, const char *name, double p);
+
 /* Limit on what an operator may make, the same as on what is decoded. */
 #define RUN_PIXELS_MAX 178956970
 
