@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/error.h"
 #include "pipeline/number.h"
 #include "pipeline/suggest.h"
 
@@ -69,6 +70,14 @@ const char *op_group_text(enum op_group group)
     };
 
     return text[group];
+}
+
+int op_check_channels(const struct op_value *value, const char *name, int channels, char *err, size_t err_size)
+{
+    if (value->n <= 1 || value->n == channels)
+        return 0;
+    snprintf(err, err_size, "'%s' has %d numbers for %d channels: give 1 or %d", name, value->n, channels, channels);
+    return MSCACHE_ERANGE;
 }
 
 /* Text that grows piece by piece; `n` counts on when the buffer is full, as snprintf does. */

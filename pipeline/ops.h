@@ -82,6 +82,15 @@ struct op_value {
     double v[OP_LIST_MAX];
 };
 
+/* Of a parameter with one number for all channels, or one for each: that of a channel. */
+static inline double op_value_of(const struct op_value *value, int channel)
+{
+    return value->v[value->n == 1 ? 0 : channel];
+}
+
+/* Does such a parameter, of this name, fit an image of so many channels? A word does. MSCACHE_ERANGE with a sentence. */
+int op_check_channels(const struct op_value *value, const char *name, int channels, char *err, size_t err_size);
+
 /* What goes from one operator to the next. A bit set in op.takes. */
 enum op_data {
     OP_SAME = 0,        /* op.gives: what it took */

@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/error.h"
+#include "pipeline/pad.h"
 #include "pipeline/run.h"
 
 enum { ERASING_P, ERASING_SCALE, ERASING_RATIO, ERASING_VALUE };
@@ -36,12 +36,10 @@ static int check_pixels(const struct op_value *value, enum dtype dtype, char *er
 static int erasing_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
     const struct op_value *value = &step->arg[ERASING_VALUE];
+    int code = op_check_channels(value, "value", s->channels, err, err_size);
 
-    if (value->n > 1 && value->n != s->channels) {
-        snprintf(err, err_size, "'value' has %d numbers for %d channels: give 1 or %d", value->n, s->channels,
-                 s->channels);
-        return MSCACHE_ERANGE;
-    }
+    if (code)
+        return code;
     if (s->dtype != DTYPE_FLOAT32)
         return check_pixels(value, s->dtype, err, err_size);
     s->erased = true;
@@ -72,24 +70,6 @@ static bool draw_part(struct random *random, const struct op_step *step, int wid
     return false;
 }
 
-static double value_of(const struct op_value *value, int channel)
-{
-    return value->v[value->n == 1 ? 0 : channel];
-}
-
-/* One pixel's bytes. */
-static void value_pixel(const struct op_value *value, const struct view *v, uint8_t pixel[8])
-{
-    for (int c = 0; c < v->channels; c++) {
-        uint16_t wide = (uint16_t)value_of(value, c);
-
-        if (v->dtype == DTYPE_UINT16)
-            memcpy(pixel + 2 * c, &wide, sizeof wide);
-        else
-            pixel[c] = (uint8_t)wide;
-    }
-}
-
 static int erase_pixels(struct run *r, struct part part, const struct op_value *value)
 {
     uint8_t *data = run_writable(r), pixel[8];
@@ -97,10 +77,9 @@ static int erase_pixels(struct run *r, struct part part, const struct op_value *
 
     if (!data)
         return MSCACHE_ENOMEM;
-    value_pixel(value, &r->view, pixel);
+    pad_pixel(value, &r->view, pixel);
     for (int y = part.y; y < part.y + part.height; y++)
-        for (int x = part.x; x < part.x + part.width; x++)
-            memcpy(data + (size_t)y * row + (size_t)x * size, pixel, size);
+        pad_repeat(data + (size_t)y * row + (size_t)part.x * size, pixel, size, part.width);
     return 0;
 }
 
@@ -109,7 +88,7 @@ static int erase_values(struct run *r, struct part part, const struct op_step *s
     float value[4] = { 0 };
 
     for (int c = 0; c < r->view.channels && !random_value(step); c++)
-        value[c] = (float)value_of(&step->arg[ERASING_VALUE], c);
+        value[c] = (float)op_value_of(&step->arg[ERASING_VALUE], c);
     return run_erase(r, part.x, part.y, part.width, part.height, value, random_value(step));
 }
 

@@ -12,24 +12,20 @@ enum { NORMALIZE_MEAN, NORMALIZE_STD };
 
 static int normalize_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
-    for (int i = NORMALIZE_MEAN; i <= NORMALIZE_STD; i++)
-        if (step->arg[i].n != 1 && step->arg[i].n != s->channels) {
-            snprintf(err, err_size, "'%s' has %d numbers for %d channels: give 1 or %d", step->op->params[i].name,
-                     step->arg[i].n, s->channels, s->channels);
-            return MSCACHE_ERANGE;
-        }
+    int code = 0;
+
+    for (int i = NORMALIZE_MEAN; i <= NORMALIZE_STD && code == 0; i++)
+        code = op_check_channels(&step->arg[i], step->op->params[i].name, s->channels, err, err_size);
     s->dtype = DTYPE_FLOAT32;
-    return 0;
+    return code;
 }
 
 static int normalize_run(struct run *r, const struct op_step *step, const struct op_shape *to)
 {
-    const struct op_value *mean = &step->arg[NORMALIZE_MEAN], *std = &step->arg[NORMALIZE_STD];
-
     for (int c = 0; c < to->channels; c++) {
-        r->view.mean[c] = (float)mean->v[mean->n == 1 ? 0 : c];
+        r->view.mean[c] = (float)op_value_of(&step->arg[NORMALIZE_MEAN], c);
         /* of std as a float, which torch divides by */
-        r->view.inv_std[c] = (float)(1.0 / (float)std->v[std->n == 1 ? 0 : c]);
+        r->view.inv_std[c] = (float)(1.0 / (float)op_value_of(&step->arg[NORMALIZE_STD], c));
     }
     return 0;
 }

@@ -21,11 +21,10 @@ struct border pad_border(const struct op_value *padding)
 int pad_check_fill(const struct op_value *fill, const struct op_shape *s, char *err, size_t err_size)
 {
     double max = s->dtype == DTYPE_UINT16 ? 65535 : 255;
+    int code = op_check_channels(fill, "fill", s->channels, err, err_size);
 
-    if (fill->n > 1 && fill->n != s->channels) {
-        snprintf(err, err_size, "'fill' has %d numbers for %d channels: give 1 or %d", fill->n, s->channels, s->channels);
-        return MSCACHE_ERANGE;
-    }
+    if (code)
+        return code;
     for (int i = 0; i < fill->n; i++)
         if (fill->v[i] > max) {
             snprintf(err, err_size, "'fill' is %g, but the image's values end at %g", fill->v[i], max);
@@ -48,7 +47,7 @@ int pad_check(const struct op_value *padding, const struct op_value *fill, const
 void pad_fill(const struct op_value *fill, double ret[4])
 {
     for (int i = 0; i < 4; i++)
-        ret[i] = fill->n == 1 ? fill->v[0] : i < fill->n ? fill->v[i] : 0;
+        ret[i] = fill->n > 0 ? op_value_of(fill, i) : 0;
 }
 
 /* The pixel of an axis of n that stands at place i, which may be outside. */
@@ -66,24 +65,19 @@ static int source_of(int i, int n, enum pad_mode mode)
     return mode == PAD_REFLECT ? period - i : period - 1 - i;
 }
 
-/* One pixel's bytes. */
-static void fill_pixel(const struct view *v, const struct op_value *fill, uint8_t pixel[8])
+void pad_pixel(const struct op_value *fill, const struct view *v, uint8_t pixel[8])
 {
-    double value[4];
-
-    pad_fill(fill, value);
     for (int c = 0; c < v->channels; c++) {
-        uint16_t wide = (uint16_t)value[c];
+        uint16_t wide = (uint16_t)op_value_of(fill, c);
 
         if (v->dtype == DTYPE_UINT16)
             memcpy(pixel + 2 * c, &wide, sizeof wide);
         else
-            pixel[c] = (uint8_t)value[c];
+            pixel[c] = (uint8_t)wide;
     }
 }
 
-/* n pixels at dst, all the same. */
-static void repeat(uint8_t *dst, const uint8_t *pixel, size_t size, int n)
+void pad_repeat(uint8_t *dst, const uint8_t *pixel, size_t size, int n)
 {
     for (int i = 0; i < n; i++)
         memcpy(dst + (size_t)i * size, pixel, size);
@@ -97,9 +91,9 @@ static void add_constant(uint8_t *dst, const struct op_shape *to, struct border 
     for (int y = 0; y < to->height; y++, dst += stride) {
         bool inside = y >= b.top && y < to->height - b.bottom;
 
-        repeat(dst, pixel, size, inside ? b.left : to->width);
+        pad_repeat(dst, pixel, size, inside ? b.left : to->width);
         if (inside)
-            repeat(dst + stride - (size_t)b.right * size, pixel, size, b.right);
+            pad_repeat(dst + stride - (size_t)b.right * size, pixel, size, b.right);
     }
 }
 
@@ -137,7 +131,7 @@ int pad_image(struct run *r, struct border b, enum pad_mode mode, const struct o
         return MSCACHE_ERANGE;
     }
     stride = (size_t)to.width * size;
-    fill_pixel(&r->view, fill, pixel);
+    pad_pixel(fill, &r->view, pixel);
     dst = run_output(r, &to);
     if (!dst)
         return MSCACHE_ENOMEM;

@@ -29,6 +29,12 @@ int pad_check(const struct op_value *padding, const struct op_value *fill, const
  * are 0. */
 void pad_fill(const struct op_value *fill, double ret[4]);
 
+/* The bytes of a pixel that has the numbers of such a parameter. */
+void pad_pixel(const struct op_value *fill, const struct view *v, uint8_t pixel[8]);
+
+/* n pixels of `size` bytes at dst, all the same. */
+void pad_repeat(uint8_t *dst, const uint8_t *pixel, size_t size, int n);
+
 /* 0 where `fill` is a word or has 1 number or one for each channel, of values that the element type has; else
  * MSCACHE_ERANGE with a sentence. */
 int pad_check_fill(const struct op_value *fill, const struct op_shape *s, char *err, size_t err_size);

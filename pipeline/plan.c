@@ -320,8 +320,8 @@ bool plan_normalizes(const struct plan *p, int channels, float mean[4], float st
     if (step == p->step + p->n)
         return false;
     for (int c = 0; c < channels; c++) {
-        mean[c] = (float)step->arg[0].v[step->arg[0].n == 1 ? 0 : c];
-        std[c] = (float)step->arg[1].v[step->arg[1].n == 1 ? 0 : c];
+        mean[c] = (float)op_value_of(&step->arg[0], c);
+        std[c] = (float)op_value_of(&step->arg[1], c);
     }
     return true;
 }
