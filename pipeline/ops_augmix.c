@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "pipeline/pad.h"
 #include "pipeline/policy.h"
 #include "pipeline/random.h"
 #include "pipeline/run.h"
@@ -34,7 +35,7 @@ enum { OPS_ALL = sizeof augmix_ops / sizeof *augmix_ops, OPS_FEW = OPS_ALL - 4 }
 
 static int augmix_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
-    return policy_check_fill(&step->arg[AUGMIX_FILL], s, err, err_size);
+    return pad_check_fill(&step->arg[AUGMIX_FILL], s, err, err_size);
 }
 
 /* n parts of 1, from a Dirichlet distribution whose parameters are all alpha. */
@@ -79,11 +80,8 @@ static int run_chain(struct run *r, const struct op_step *step, const struct op_
     for (int i = 0; i < depth && err == 0; i++) {
         enum policy_op op = augmix_ops[random_below(&r->random, choices)];
         int bin = (int)random_below(&r->random, severity);
-        double magnitude = policy_magnitude(&policy_augmix, op, bin, BINS, form->width, form->height);
 
-        if (policy_is_signed(op) && random_below(&r->random, 2))
-            magnitude = -magnitude;
-        err = policy_apply(r, op, magnitude, &warp);
+        err = policy_apply(r, op, policy_draw(r, &policy_augmix, op, bin, BINS, form->width, form->height), &warp);
     }
     return err;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/error.h"
+#include "pipeline/pad.h"
 #include "pipeline/policy.h"
 #include "pipeline/random.h"
 #include "pipeline/run.h"
@@ -13,18 +14,13 @@
 #define OPS_MAX 16 /* one after another */
 #define AUTO_BINS 10
 
-static double signed_magnitude(struct run *r, enum policy_op op, double magnitude)
-{
-    return policy_is_signed(op) && random_below(&r->random, 2) ? -magnitude : magnitude;
-}
-
 /* ---- trivial_augment_wide ---- */
 
 enum { TRIVIAL_BINS, TRIVIAL_INTERPOLATION, TRIVIAL_FILL };
 
 static int trivial_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
-    return policy_check_fill(&step->arg[TRIVIAL_FILL], s, err, err_size);
+    return pad_check_fill(&step->arg[TRIVIAL_FILL], s, err, err_size);
 }
 
 static int trivial_run(struct run *r, const struct op_step *step, const struct op_shape *to)
@@ -33,10 +29,9 @@ static int trivial_run(struct run *r, const struct op_step *step, const struct o
     int bins = (int)step->arg[TRIVIAL_BINS].v[0];
     enum policy_op op = (enum policy_op)random_below(&r->random, POLICY_COMMON);
     int bin = (int)random_below(&r->random, (uint32_t)bins);
-    double magnitude = policy_magnitude(&policy_trivial, op, bin, bins, to->width, to->height);
 
     r->last = false;
-    return policy_apply(r, op, signed_magnitude(r, op, magnitude), &warp);
+    return policy_apply(r, op, policy_draw(r, &policy_trivial, op, bin, bins, to->width, to->height), &warp);
 }
 
 const struct op op_trivial_augment_wide = {
@@ -70,7 +65,7 @@ static int rand_shape(const struct op_step *step, struct op_shape *s, char *err,
         snprintf(err, err_size, "'magnitude' is %d, but %d steps are numbered 0 to %d", magnitude, bins, bins - 1);
         return MSCACHE_ERANGE;
     }
-    return policy_check_fill(&step->arg[RAND_FILL], s, err, err_size);
+    return pad_check_fill(&step->arg[RAND_FILL], s, err, err_size);
 }
 
 static int rand_run(struct run *r, const struct op_step *step, const struct op_shape *to)
@@ -81,9 +76,8 @@ static int rand_run(struct run *r, const struct op_step *step, const struct op_s
     r->last = false;
     for (int i = 0; i < (int)step->arg[RAND_OPS].v[0] && err == 0; i++) {
         enum policy_op op = (enum policy_op)random_below(&r->random, POLICY_COMMON);
-        double magnitude = policy_magnitude(&policy_rand, op, bin, bins, to->width, to->height);
 
-        err = policy_apply(r, op, signed_magnitude(r, op, magnitude), &warp);
+        err = policy_apply(r, op, policy_draw(r, &policy_rand, op, bin, bins, to->width, to->height), &warp);
     }
     return err;
 }
@@ -115,7 +109,7 @@ enum { AUTO_POLICY, AUTO_INTERPOLATION, AUTO_FILL };
 
 static int auto_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
-    return policy_check_fill(&step->arg[AUTO_FILL], s, err, err_size);
+    return pad_check_fill(&step->arg[AUTO_FILL], s, err, err_size);
 }
 
 static int auto_run(struct run *r, const struct op_step *step, const struct op_shape *to)
@@ -129,9 +123,8 @@ static int auto_run(struct run *r, const struct op_step *step, const struct op_s
     r->last = false;
     for (int i = 0; i < 2 && err == 0; i++, half++) {
         bool happens = random_unit(&r->random) <= half->p;
-        double magnitude = policy_magnitude(&policy_rand, half->op, half->bin, AUTO_BINS, to->width, to->height);
+        double magnitude = policy_draw(r, &policy_rand, half->op, half->bin, AUTO_BINS, to->width, to->height);
 
-        magnitude = signed_magnitude(r, half->op, magnitude);
         if (happens)
             err = policy_apply(r, half->op, magnitude, &warp);
     }

@@ -30,16 +30,6 @@ static const struct kind {
     [POLICY_INVERT] = { "Invert", false, false },
 };
 
-bool policy_has_magnitude(enum policy_op op)
-{
-    return kinds[op].magnitude;
-}
-
-bool policy_is_signed(enum policy_op op)
-{
-    return kinds[op].with_sign;
-}
-
 /* ---- magnitudes ---- */
 
 const struct policy_space policy_trivial = { 0.99, 135, 0.99, POLICY_MOVE_PIXELS, 8, 6 };
@@ -81,7 +71,7 @@ static double limit_of(const struct policy_space *space, enum policy_op op, int 
 
 double policy_magnitude(const struct policy_space *space, enum policy_op op, int bin, int bins, int width, int height)
 {
-    if (!policy_has_magnitude(op))
+    if (!kinds[op].magnitude)
         return 0;
     if (op == POLICY_POSTERIZE)
         return space->bits - rintf((float)bin / (float)((bins - 1) / (double)space->bits_less));
@@ -90,12 +80,15 @@ double policy_magnitude(const struct policy_space *space, enum policy_op op, int
     return linspace(0, (float)limit_of(space, op, width, height), bins, bin);
 }
 
-/* ---- parameters ---- */
-
-int policy_check_fill(const struct op_value *fill, const struct op_shape *s, char *err, size_t err_size)
+double policy_draw(struct run *r, const struct policy_space *space, enum policy_op op, int bin, int bins, int width,
+                   int height)
 {
-    return pad_check_fill(fill, s, err, err_size);
+    double magnitude = policy_magnitude(space, op, bin, bins, width, height);
+
+    return kinds[op].with_sign && random_below(&r->random, 2) ? -magnitude : magnitude;
 }
+
+/* ---- parameters ---- */
 
 struct policy_warp policy_warp_of(const struct op_value *interpolation, const struct op_value *fill)
 {

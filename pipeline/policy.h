@@ -38,12 +38,13 @@ struct policy_space {
 };
 extern const struct policy_space policy_trivial, policy_rand, policy_augmix; /* AutoAugment has policy_rand's */
 
-bool policy_has_magnitude(enum policy_op op);
-bool policy_is_signed(enum policy_op op); /* its magnitude is turned round for half of the samples */
-
 /* Magnitude of bin 0 to bins - 1 (bins >= 2) for an image of this size, without sign: what torch's float32 linspace
  * gives on a CPU with AVX2. 0 for an operation without magnitude. */
 double policy_magnitude(const struct policy_space *space, enum policy_op op, int bin, int bins, int width, int height);
+
+/* The same with the sign that is drawn for operations that go both ways. */
+double policy_draw(struct run *r, const struct policy_space *space, enum policy_op op, int bin, int bins, int width,
+                   int height);
 
 /* How images are warped. */
 struct policy_warp {
@@ -51,14 +52,13 @@ struct policy_warp {
     double fill[4];
 };
 
-/* The parameters "interpolation" and "fill", which all policies have: rows of op_param, a check for op.shape,
- * values. */
+/* The parameters "interpolation" and "fill", which all policies have: rows of op_param and values. op.shape checks the
+ * latter with pad_check_fill. */
 #define POLICY_PARAMS(interpolation_default)                                            \
     { "interpolation", OP_WORD, interpolation_default, .words = { WARP_FILTER_WORDS },  \
       .help = "of shears, moves and turns" },                                           \
     { "fill", OP_NUMBERS, "none", 0, 255, 1, 4, .words = { "none" },                    \
       .help = "value of what comes in from outside, or one for each channel; none is 0" }
-int policy_check_fill(const struct op_value *fill, const struct op_shape *s, char *err, size_t err_size);
 struct policy_warp policy_warp_of(const struct op_value *interpolation, const struct op_value *fill);
 
 /* Do it, and note it as drawn. r->last is false. 0, MSCACHE_ENOMEM or MSCACHE_ERANGE (r->why). */
