@@ -177,41 +177,67 @@ int colour_equalize(struct run *r)
 
 /* ---- pixels ---- */
 
-int colour_saturation(struct run *r, double factor)
+/* What makes n pixels of n others; `value` is its own. */
+typedef void (*pixels_fn)(const struct kernels *k, uint8_t *dst, const uint8_t *src, size_t n, double value);
+
+/* Make an image of `channels` that way, in place where the number of channels stays. */
+static int make_pixels(struct run *r, int channels, pixels_fn make, double value)
 {
     struct rows all, w;
-    int err;
+    int from = r->view.channels, err = rows_new(r, &all, channels, true);
 
-    if (r->view.channels == 1)
-        return 0;
-    if ((err = rows_new(r, &all, 3, true)) != 0)
+    if (err)
         return err;
     w = all;
-    join(&w, 3, 3);
+    join(&w, from, channels);
     for (int y = 0; y < w.count; y++, w.src += w.src_stride, w.dst += w.dst_stride)
-        colour_saturate(&r->worker->kernels, w.dst, w.src, w.n, (float)factor);
-    rows_done(r, &all, 3);
+        make(&r->worker->kernels, w.dst, w.src, w.n, value);
+    rows_done(r, &all, channels);
     return 0;
+}
+
+static void saturate(const struct kernels *k, uint8_t *dst, const uint8_t *src, size_t n, double factor)
+{
+    colour_saturate(k, dst, src, n, (float)factor);
 }
 
 /* As numpy's uint8(turn * 255): cut off, and what is negative counts from 256. */
+static void turn_hue(const struct kernels *k, uint8_t *dst, const uint8_t *src, size_t n, double turn)
+{
+    colour_turn_hue(k, dst, src, n, (uint8_t)(int)(turn * 255));
+}
+
+static void to_one(const struct kernels *k, uint8_t *dst, const uint8_t *src, size_t n, double unused)
+{
+    (void)unused;
+    k->gray(dst, src, n);
+}
+
+static void to_three(const struct kernels *k, uint8_t *dst, const uint8_t *src, size_t n, double unused)
+{
+    (void)unused;
+    k->gray_to_rgb(dst, src, n);
+}
+
+int colour_saturation(struct run *r, double factor)
+{
+    return r->view.channels == 1 ? 0 : make_pixels(r, 3, saturate, factor);
+}
+
 int colour_hue(struct run *r, double turn)
 {
-    uint8_t bytes = (uint8_t)(int)(turn * 255);
-    struct rows all, w;
-    int err;
-
-    if (r->view.channels == 1)
-        return 0;
-    if ((err = rows_new(r, &all, 3, true)) != 0)
-        return err;
-    w = all;
-    join(&w, 3, 3);
-    for (int y = 0; y < w.count; y++, w.src += w.src_stride, w.dst += w.dst_stride)
-        colour_turn_hue(&r->worker->kernels, w.dst, w.src, w.n, bytes);
-    rows_done(r, &all, 3);
-    return 0;
+    return r->view.channels == 1 ? 0 : make_pixels(r, 3, turn_hue, turn);
 }
+
+/* RGB to three equal channels is the blend with no part of the image itself. */
+int colour_gray(struct run *r, int channels)
+{
+    if (r->view.channels == channels)
+        return channels == 3 ? colour_saturation(r, 0) : 0;
+    return make_pixels(r, channels, channels == 1 ? to_one : to_three, 0);
+}
+
+/* ---- neighbours ---- */
 
 int colour_sharpness(struct run *r, double factor)
 {
@@ -230,44 +256,4 @@ int colour_sharpness(struct run *r, double factor)
     }
     rows_done(r, &w, channels);
     return 0;
-}
-
-/* ---- grey ---- */
-
-static int gray_to_one(struct run *r)
-{
-    struct rows all, w;
-    int err = rows_new(r, &all, 1, false);
-
-    if (err)
-        return err;
-    w = all;
-    join(&w, 3, 1);
-    for (int y = 0; y < w.count; y++, w.src += w.src_stride, w.dst += w.dst_stride)
-        r->worker->kernels.gray(w.dst, w.src, w.n);
-    rows_done(r, &all, 1);
-    return 0;
-}
-
-static int gray_to_three(struct run *r)
-{
-    struct rows all, w;
-    int err = rows_new(r, &all, 3, false);
-
-    if (err)
-        return err;
-    w = all;
-    join(&w, 1, 3);
-    for (int y = 0; y < w.count; y++, w.src += w.src_stride, w.dst += w.dst_stride)
-        r->worker->kernels.gray_to_rgb(w.dst, w.src, w.n);
-    rows_done(r, &all, 3);
-    return 0;
-}
-
-/* RGB to three equal channels is the blend with no part of the image itself. */
-int colour_gray(struct run *r, int channels)
-{
-    if (r->view.channels == channels)
-        return channels == 3 ? colour_saturation(r, 0) : 0;
-    return channels == 1 ? gray_to_one(r) : gray_to_three(r);
 }
