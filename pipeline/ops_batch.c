@@ -8,6 +8,9 @@
 #include "pipeline/mix.h"
 
 enum { MIX_ALPHA, MIX_P };
+#define MIX_PARAMS(alpha_help)                                      \
+    { "alpha", OP_NUMBER, "1", 1e-3, 1e3, .help = alpha_help },     \
+    { "p", OP_NUMBER, "0.5", 0, 1, .help = "chance that a batch is mixed" }
 
 static int mix_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
@@ -47,10 +50,7 @@ const struct op op_mixup = {
     .late = true,
     .takes = OP_TENSOR,
     .gives = OP_TENSOR,
-    .params = {
-        { "alpha", OP_NUMBER, "1", 1e-3, 1e3, .help = "a sample's weight is drawn from Beta(alpha, alpha)" },
-        { "p", OP_NUMBER, "0.5", 0, 1, .help = "chance that a batch is mixed" },
-    },
+    .params = { MIX_PARAMS("a sample's weight is drawn from Beta(alpha, alpha)") },
     .shape = mix_shape,
     .mix = mixup_mix,
     .help = "blend each sample of a batch with the one before it; the batch says with what weights",
@@ -93,10 +93,7 @@ const struct op op_cutmix = {
     .late = true,
     .takes = OP_TENSOR,
     .gives = OP_TENSOR,
-    .params = {
-        { "alpha", OP_NUMBER, "1", 1e-3, 1e3, .help = "the part that stays is drawn from Beta(alpha, alpha)" },
-        { "p", OP_NUMBER, "0.5", 0, 1, .help = "chance that a batch is mixed" },
-    },
+    .params = { MIX_PARAMS("the part that stays is drawn from Beta(alpha, alpha)") },
     .shape = mix_shape,
     .mix = cutmix_mix,
     .help = "replace a part of each sample of a batch by the one before it; the batch says how much is left",

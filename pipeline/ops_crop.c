@@ -24,6 +24,14 @@ static int size_shape(const struct op_step *step, struct op_shape *s, char *err,
     return 0;
 }
 
+/* or: what else helps. */
+static int fail_small(struct run *r, int width, int height, const struct op_shape *to, const char *or)
+{
+    snprintf(r->why, sizeof r->why, "the image is %d x %d, less than the %d x %d to cut out (width x height): resize "
+             "it before%s", width, height, to->width, to->height, or);
+    return MSCACHE_ERANGE;
+}
+
 /* One axis: where the middle part begins; before the image where that is smaller. */
 static int center(int have, int want)
 {
@@ -148,11 +156,8 @@ static int random_crop_run(struct run *r, const struct op_step *step, const stru
     struct padded p = padded(step, r->view.crop_width, r->view.crop_height);
     int x, y, err;
 
-    if (p.width < to->width || p.height < to->height) {
-        snprintf(r->why, sizeof r->why, "the image is %d x %d, less than the %d x %d to cut out (width x height): resize "
-                 "it before, or write pad_if_needed=true", p.width, p.height, to->width, to->height);
-        return MSCACHE_ERANGE;
-    }
+    if (p.width < to->width || p.height < to->height)
+        return fail_small(r, p.width, p.height, to, ", or write pad_if_needed=true");
     r->last = false; /* what is padded is not the result */
     if ((err = pad_for_crop(r, step, &p)) != 0)
         return err;
@@ -190,27 +195,16 @@ const struct op op_random_crop = {
 
 enum { TEN_CROP_SIZE, TEN_CROP_VERTICAL };
 
-static int crops_shape(const struct op_step *step, struct op_shape *s, int count)
-{
-    const struct op_value *size = &step->arg[CROP_SIZE];
-
-    s->height = (int)size->v[0];
-    s->width = (int)size->v[1];
-    s->count = count;
-    s->fixed = true;
-    return 0;
-}
-
 static int five_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
-    (void)err, (void)err_size;
-    return crops_shape(step, s, 5);
+    s->count = 5;
+    return size_shape(step, s, err, err_size);
 }
 
 static int ten_shape(const struct op_step *step, struct op_shape *s, char *err, size_t err_size)
 {
-    (void)err, (void)err_size;
-    return crops_shape(step, s, 10);
+    s->count = 10;
+    return size_shape(step, s, err, err_size);
 }
 
 /* The corners and the middle of the view, one below the other: upper left and right, lower left and right, middle. */
@@ -237,11 +231,8 @@ static int crops_run(struct run *r, const struct op_shape *to, bool vertical)
     uint8_t *dst;
     int err;
 
-    if (r->view.crop_width < to->width || r->view.crop_height < to->height) {
-        snprintf(r->why, sizeof r->why, "the image is %d x %d, less than the %d x %d to cut out (width x height): resize "
-                 "it before", r->view.crop_width, r->view.crop_height, to->width, to->height);
-        return MSCACHE_ERANGE;
-    }
+    if (r->view.crop_width < to->width || r->view.crop_height < to->height)
+        return fail_small(r, r->view.crop_width, r->view.crop_height, to, "");
     if ((err = run_flatten(r)) != 0)
         return err;
     dst = run_output(r, to);
