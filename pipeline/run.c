@@ -100,13 +100,25 @@ static void report(struct run *r, const char *name, const struct op_shape *s, ui
     t->step(t->arg, &step);
 }
 
-static int run_traced(struct run *r, const struct op_step *step, const struct op_shape *s)
+/* Run a step whose output has the form s, but for a size that is drawn. */
+static int run_step(struct run *r, const struct op_step *step, struct op_shape *s)
+{
+    int code = step->op->run(r, step, s);
+
+    if (code == 0 && s->drawn) {
+        s->width = run_form(r).width;
+        s->height = run_form(r).height;
+    }
+    return code;
+}
+
+static int run_traced(struct run *r, const struct op_step *step, struct op_shape *s)
 {
     uint64_t begun = clock_ns();
     int code;
 
     r->drawn[0] = '\0';
-    code = step->op->run(r, step, s);
+    code = run_step(r, step, s);
     if (code == 0)
         code = run_settle(r);
     if (code == 0)
@@ -127,15 +139,11 @@ static int run_steps(struct run *r, const struct op_step *step, int n, struct op
         if (step->op->random)
             random_start(&r->random, draw->seed, draw->epoch, draw->sample, (unsigned)step->random_index);
         r->last = i + 1 == n;
-        code = r->worker->trace ? run_traced(r, step, s) : step->op->run(r, step, s);
+        code = r->worker->trace ? run_traced(r, step, s) : run_step(r, step, s);
         if (code) {
             if (r->why[0])
                 snprintf(err, err_size, "%s: %s", step->op->name, r->why);
             return code;
-        }
-        if (s->drawn) {
-            s->width = run_form(r).width;
-            s->height = run_form(r).height;
         }
     }
     return 0;
