@@ -63,14 +63,34 @@ void codec_set_form(struct decode_info *info, const struct decode_options *optio
     info->dtype = options->mode == DECODE_UNCHANGED ? dtype : DTYPE_UINT8;
 }
 
-int codec_check_image(const struct decode_info *info, const struct image *dst, struct decode_report *report)
+int codec_check_image(const struct decode_info *info, const struct region *region, const struct image *dst,
+                      struct decode_report *report)
 {
-    if (info->width != dst->width || info->height != dst->height || info->channels != dst->channels)
+    if (region->x < 0 || region->y < 0 || region->width < 1 || region->height < 1 ||
+        region->width > info->width - region->x || region->height > info->height - region->y)
+        return codec_fail(report, MSCACHE_EINVAL, "the image is %d x %d and has no part of %d x %d at %d, %d", info->width,
+                          info->height, region->width, region->height, region->x, region->y);
+    if (region->width != dst->width || region->height != dst->height || info->channels != dst->channels)
         return codec_fail(report, MSCACHE_EINVAL, "the image is %d x %d x %d, the memory for it %d x %d x %d",
-                          info->width, info->height, info->channels, dst->width, dst->height, dst->channels);
+                          region->width, region->height, info->channels, dst->width, dst->height, dst->channels);
     if (info->dtype != dst->dtype || dst->stride < (size_t)dst->width * (size_t)dst->channels * dtype_size(dst->dtype))
         return codec_fail(report, MSCACHE_EINVAL, "the memory for the pixels does not fit their rows");
     return 0;
+}
+
+struct region codec_stored_region(const struct decode_info *info, const struct decode_options *options,
+                                  const struct region *region)
+{
+    int turn = codec_turn(info, options);
+    struct region r = *region;
+
+    if (turn >= 5)
+        r = (struct region){ region->y, region->x, region->height, region->width };
+    if (turn == 2 || turn == 3 || turn == 7 || turn == 8)
+        r.x = info->stored_width - r.x - r.width;
+    if (turn == 3 || turn == 4 || turn == 6 || turn == 7)
+        r.y = info->stored_height - r.y - r.height;
+    return r;
 }
 
 int codec_check_size(const struct decode_options *options, uint64_t width, uint64_t height, struct decode_report *report)

@@ -16,14 +16,18 @@ struct codec_input {
     const struct decode_options *options;
 };
 
-/* One image format that can be decoded. info() and pixels() are called only on what probe() took; they return as
- * decode_info() and decode_pixels() do, but know nothing of options->strict, and own whatever they allocate until they
- * return. info() leaves the format's name to its caller. */
+/* One image format that can be decoded. `reader` is reader_size bytes of the caller's, which belong to the codec from open()
+ * to close(); close() follows open() whatever that returned, and pixels() is called at most once between them, where open()
+ * succeeded. open() is called only on what probe() took; `in` and `report` stay until close(). They return as decoder_open()
+ * and decoder_pixels() do, but know nothing of options->strict; the region lies inside the image, whose form is *ret of
+ * open(), and dst has its form. open() leaves the format's name to its caller. */
 struct codec {
     const char *name;
     bool (*probe)(const uint8_t *bytes, size_t n);
-    int (*info)(const struct codec_input *in, struct decode_info *ret, struct decode_report *report);
-    int (*pixels)(const struct codec_input *in, const struct image *dst, struct decode_report *report);
+    size_t reader_size;
+    int (*open)(void *reader, const struct codec_input *in, struct decode_info *ret, struct decode_report *report);
+    int (*pixels)(void *reader, const struct region *region, const struct image *dst);
+    void (*close)(void *reader);
 };
 
 extern const struct codec codec_jpeg, codec_png;
@@ -45,8 +49,13 @@ void codec_set_form(struct decode_info *info, const struct decode_options *optio
 /* The orientation by which pixels are turned: info's, or 1 where it is not asked for. */
 int codec_turn(const struct decode_info *info, const struct decode_options *options);
 
-/* 0, or MSCACHE_EINVAL when dst is not of the form that info says. */
-int codec_check_image(const struct decode_info *info, const struct image *dst, struct decode_report *report);
+/* 0, or MSCACHE_EINVAL when the region is not inside the image of info, or dst is not of its form. */
+int codec_check_image(const struct decode_info *info, const struct region *region, const struct image *dst,
+                      struct decode_report *report);
+
+/* Where the pixels of a region of the turned image are stored. */
+struct region codec_stored_region(const struct decode_info *info, const struct decode_options *options,
+                                  const struct region *region);
 
 /* 0, or MSCACHE_ETOOLARGE when width x height is over the limit. */
 int codec_check_size(const struct decode_options *options, uint64_t width, uint64_t height, struct decode_report *report);

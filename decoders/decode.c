@@ -2,6 +2,8 @@
 #include "decoders/decode.h"
 
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 #include "common/error.h"
 #include "decoders/codec.h"
@@ -31,6 +33,44 @@ static int warning_error(unsigned warnings)
     return 0;
 }
 
+struct decoder {
+    const struct codec *codec; /* of the open file; NULL: none is open */
+    struct codec_input in;
+    struct decode_options options;
+    struct decode_info info;
+    struct decode_report *report;
+    max_align_t reader[];
+};
+
+static int out_of_memory(struct decode_report *report)
+{
+    *report = (struct decode_report){ 0 };
+    return MSCACHE_ENOMEM;
+}
+
+struct decoder *decoder_new(void)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++)
+        size = codecs[i]->reader_size > size ? codecs[i]->reader_size : size;
+    return calloc(1, sizeof(struct decoder) + size);
+}
+
+void decoder_free(struct decoder *d)
+{
+    if (d)
+        decoder_close(d);
+    free(d);
+}
+
+void decoder_close(struct decoder *d)
+{
+    if (d->codec)
+        d->codec->close(d->reader);
+    d->codec = NULL;
+}
+
 static int find(const struct codec_input *in, const struct codec **ret_codec, struct decode_report *report)
 {
     *report = (struct decode_report){ 0 };
@@ -48,33 +88,75 @@ static int find(const struct codec_input *in, const struct codec **ret_codec, st
     return magic_explain(in->bytes, in->n, report);
 }
 
+int decoder_open(struct decoder *d, const void *bytes, size_t n, const struct decode_options *options,
+                 struct decode_info *ret, struct decode_report *report)
+{
+    int err;
+
+    decoder_close(d);
+    d->options = *options;
+    d->in = (struct codec_input){ .bytes = bytes, .n = n, .options = &d->options };
+    d->info = (struct decode_info){ 0 };
+    d->report = report;
+    err = find(&d->in, &d->codec, report);
+    if (err == 0)
+        err = d->codec->open(d->reader, &d->in, &d->info, report);
+    if (err < 0) {
+        decoder_close(d);
+        return err;
+    }
+    d->info.format = d->codec->name;
+    *ret = d->info;
+    return 0;
+}
+
+int decoder_pixels(struct decoder *d, const struct region *region, const struct image *dst)
+{
+    int err;
+
+    if (!d->codec)
+        return MSCACHE_EINVAL;
+    err = codec_check_image(&d->info, region, dst, d->report);
+    if (err == 0)
+        err = d->codec->pixels(d->reader, region, dst);
+    decoder_close(d);
+    if (err == 0 && d->options.strict)
+        err = warning_error(d->report->warnings);
+    return err;
+}
+
 int decode_info(const void *bytes, size_t n, const struct decode_options *options, struct decode_info *ret,
                 struct decode_report *report)
 {
-    const struct codec_input in = { .bytes = bytes, .n = n, .options = options };
-    const struct codec *codec;
-    struct decode_info info = { 0 };
-    int err = find(&in, &codec, report);
+    struct decoder *d = decoder_new();
+    int err = d ? decoder_open(d, bytes, n, options, ret, report) : out_of_memory(report);
+
+    decoder_free(d);
+    return err;
+}
+
+/* region NULL: all of it. */
+static int decode_part(const void *bytes, size_t n, const struct decode_options *options, const struct region *region,
+                       const struct image *dst, struct decode_report *report)
+{
+    struct decoder *d = decoder_new();
+    struct decode_info info;
+    int err = d ? decoder_open(d, bytes, n, options, &info, report) : out_of_memory(report);
 
     if (err == 0)
-        err = codec->info(&in, &info, report);
-    if (err < 0)
-        return err;
-    info.format = codec->name;
-    *ret = info;
-    return 0;
+        err = decoder_pixels(d, region ? region : &(struct region){ 0, 0, info.width, info.height }, dst);
+    decoder_free(d);
+    return err;
 }
 
 int decode_pixels(const void *bytes, size_t n, const struct decode_options *options, const struct image *dst,
                   struct decode_report *report)
 {
-    const struct codec_input in = { .bytes = bytes, .n = n, .options = options };
-    const struct codec *codec;
-    int err = find(&in, &codec, report);
+    return decode_part(bytes, n, options, NULL, dst, report);
+}
 
-    if (err == 0)
-        err = codec->pixels(&in, dst, report);
-    if (err == 0 && options->strict)
-        err = warning_error(report->warnings);
-    return err;
+int decode_region(const void *bytes, size_t n, const struct decode_options *options, const struct region *region,
+                  const struct image *dst, struct decode_report *report)
+{
+    return decode_part(bytes, n, options, region, dst, report);
 }

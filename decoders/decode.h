@@ -93,10 +93,34 @@ int decode_info(const void *bytes, size_t n, const struct decode_options *option
 
 /* Decode into dst, whose form is what decode_info() said for the same bytes and options (else MSCACHE_EINVAL) and whose
  * memory is the caller's. All pixels are written. ICC profiles and gamma are ignored. On an error the pixels in dst are
- * undefined. Beside what the libraries take, a turned image that needs conversion takes 8 rows of memory, an interlaced
- * PNG whose pixels are converted or turned the whole image's once more. */
+ * undefined. Beside what the libraries take, 8 rows of memory are taken where pixels are turned, converted or left out, by
+ * an interlaced PNG the whole image's once more. */
 int decode_pixels(const void *bytes, size_t n, const struct decode_options *options, const struct image *dst,
                   struct decode_report *report);
+
+/* The same of a part of the (turned) image, which lies inside it and is of dst's size (else MSCACHE_EINVAL). The pixels are
+ * those that decode_pixels() gives there, and so is the outcome: the file is read to its end, with the same errors and
+ * warnings, and only what makes pixels of its data is left out where they are not wanted. */
+int decode_region(const void *bytes, size_t n, const struct decode_options *options, const struct region *region,
+                  const struct image *dst, struct decode_report *report);
+
+/* The same in two steps, so that a header is read once. A decoder is one thread's, for one file after another. NULL when
+ * memory is out. */
+struct decoder;
+struct decoder *decoder_new(void);
+void decoder_free(struct decoder *d);
+
+/* As decode_info(). The file stays open until decoder_close(), decoder_free() or the next decoder_open(), and so long its
+ * bytes and *report have to stay. */
+int decoder_open(struct decoder *d, const void *bytes, size_t n, const struct decode_options *options,
+                 struct decode_info *ret, struct decode_report *report);
+
+/* As decode_region(), of the open file, once; its report is that of decoder_open(). Closes the file. MSCACHE_EINVAL when none
+ * is open. */
+int decoder_pixels(struct decoder *d, const struct region *region, const struct image *dst);
+
+/* Nothing happens where no file is open. */
+void decoder_close(struct decoder *d);
 
 /* Identity of this build's decoders: key of the pixels that a small built-in set of images gives (JPEG of several
  * samplings and codings, PNG). Takes a few ms; callers keep it. Library version macros are not enough: the library

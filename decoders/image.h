@@ -15,4 +15,9 @@ struct image {
     enum dtype dtype; /* uint8, or uint16 in the machine's byte order */
 };
 
+/* A part of an image, in pixels. */
+struct region {
+    int x, y, width, height;
+};
+
 #endif

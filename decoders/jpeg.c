@@ -22,6 +22,8 @@ struct reader {
     jmp_buf escape;
     const struct codec_input *in;
     struct lines lines;
+    struct region part; /* of the stored image, that is wanted */
+    int left_out;       /* columns of libjpeg's rows before it */
     struct decode_info info;
     struct decode_report *report;
     int err;
@@ -259,11 +261,17 @@ static int read_rows(struct reader *r, JSAMPARRAY rows, int n)
     return got;
 }
 
+/* Where libjpeg is, in rows of the part. */
+static int row_of_part(const struct reader *r)
+{
+    return (int)r->jpeg.output_scanline - r->part.y;
+}
+
 static int rows_left(const struct reader *r)
 {
-    JDIMENSION n = r->jpeg.output_height - r->jpeg.output_scanline;
+    int n = r->part.height - row_of_part(r);
 
-    return n < LINES_BAND ? (int)n : LINES_BAND;
+    return n < LINES_BAND ? n : LINES_BAND;
 }
 
 static void read_direct(struct reader *r)
@@ -271,7 +279,7 @@ static void read_direct(struct reader *r)
     JSAMPROW rows[LINES_BAND];
 
     while (rows_left(r) > 0) {
-        int y = (int)r->jpeg.output_scanline, n = rows_left(r);
+        int y = row_of_part(r), n = rows_left(r);
 
         for (int i = 0; i < n; i++)
             rows[i] = lines_direct(&r->lines, y + i);
@@ -279,18 +287,27 @@ static void read_direct(struct reader *r)
     }
 }
 
-static void read_bands(struct reader *r)
+static JSAMPARRAY new_rows(struct reader *r, int n)
 {
     struct jpeg_decompress_struct *jpeg = &r->jpeg;
-    JSAMPARRAY band = jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE,
-                                              jpeg->output_width * (JDIMENSION)jpeg->output_components, LINES_BAND);
 
+    return jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE,
+                                   jpeg->output_width * (JDIMENSION)jpeg->output_components, (JDIMENSION)n);
+}
+
+static void read_bands(struct reader *r)
+{
+    JSAMPARRAY band = new_rows(r, LINES_BAND);
+    const uint8_t *rows[LINES_BAND];
+
+    for (int i = 0; i < LINES_BAND; i++)
+        rows[i] = band[i] + r->left_out * r->jpeg.output_components;
     while (rows_left(r) > 0) {
-        int y = (int)jpeg->output_scanline, want = rows_left(r), n = 0;
+        int y = row_of_part(r), want = rows_left(r), n = 0;
 
         while (n < want)
             n += read_rows(r, band + n, want - n);
-        lines_put(&r->lines, (const uint8_t *const *)band, y, n);
+        lines_put(&r->lines, rows, y, n);
     }
 }
 
@@ -323,20 +340,108 @@ static enum line_form form_of(const struct reader *r)
     return r->info.channels == 1 && r->jpeg.num_components == 1 ? LINE_GRAY : LINE_RGB;
 }
 
+/* ---- the part that is wanted ---- */
+
+/* Pixels are mixed of the chroma samples beside them: columns nearer to the edge of what libjpeg is told to decode than
+ * this would come out as those of the image's edge. And it must have enough of them to upsample as it does all others. */
+enum { COLUMN_MARGIN = 2, COLUMNS_MIN = 64 };
+
+/* Samplings that libjpeg's leaving out was compared for with whole images: grey; the usual ones of three components. */
+static bool has_usual_sampling(const struct jpeg_decompress_struct *jpeg)
+{
+    const jpeg_component_info *c = jpeg->comp_info;
+    bool usual = c->h_samp_factor * c->v_samp_factor <= 4 && c->h_samp_factor != 3 && c->v_samp_factor <= 2;
+
+    if (jpeg->num_components == 1)
+        return c->h_samp_factor == 1 && c->v_samp_factor == 1;
+    for (int i = 1; i < 3; i++)
+        usual = usual && c[i].h_samp_factor == 1 && c[i].v_samp_factor == 1;
+    return usual && jpeg->num_components == 3;
+}
+
+/* Where a progressive file does not say all of its coefficients, libjpeg guesses from blocks farther away. */
+static bool guesses_coefficients(const struct jpeg_decompress_struct *jpeg)
+{
+    for (int i = 0; jpeg->progressive_mode && i < jpeg->num_components; i++)
+        for (int k = 0; k < DCTSIZE2; k++)
+            if (jpeg->coef_bits[i][k] != 0)
+                return true;
+    return false;
+}
+
+/* May libjpeg leave out what is not wanted? Elsewhere all pixels are made, and then dropped. */
+static bool may_leave_out(const struct reader *r)
+{
+    return has_usual_sampling(&r->jpeg) && !r->jpeg.arith_code && !guesses_coefficients(&r->jpeg);
+}
+
+static void crop_columns(struct reader *r)
+{
+    int width = (int)r->jpeg.output_width, begin = r->part.x - COLUMN_MARGIN;
+    int end = r->part.x + r->part.width + COLUMN_MARGIN;
+    JDIMENSION x, n;
+
+    begin = begin + COLUMNS_MIN > width ? width - COLUMNS_MIN : begin;
+    begin = begin < 0 ? 0 : begin;
+    end = end < begin + COLUMNS_MIN ? begin + COLUMNS_MIN : end;
+    end = end > width ? width : end;
+    x = (JDIMENSION)begin;
+    n = (JDIMENSION)(end - begin);
+    jpeg_crop_scanline(&r->jpeg, &x, &n);
+    r->left_out = r->part.x - (int)x;
+}
+
+/* Go on by n rows, which end before the image's last one. */
+static void pass_rows(struct reader *r, int n, bool leave_out)
+{
+    JSAMPARRAY row;
+
+    if (n <= 0)
+        return;
+    if (leave_out) {
+        jpeg_skip_scanlines(&r->jpeg, (JDIMENSION)n);
+        return;
+    }
+    row = new_rows(r, 1);
+    while (n-- > 0)
+        read_rows(r, row, 1);
+}
+
+/* To the end of the file, for its errors. When libjpeg is told to skip the last row it decodes nothing of what is before it,
+ * so that row is read. Where there are several scans all of them are decoded by now. */
+static void read_rest(struct reader *r, bool leave_out)
+{
+    int left = (int)(r->jpeg.output_height - r->jpeg.output_scanline);
+
+    if (left > 0 && jpeg_has_multiple_scans(&r->jpeg))
+        return;
+    pass_rows(r, left - 1, leave_out);
+    if (left > 0)
+        read_rows(r, new_rows(r, 1), 1);
+    if (!jpeg_finish_decompress(&r->jpeg))
+        leave(r, codec_fail(r->report, MSCACHE_ECORRUPT, "JPEG: libjpeg does not read to the end"));
+}
+
 static void read_pixels(struct reader *r)
 {
     struct jpeg_decompress_struct *jpeg = &r->jpeg;
     enum line_form form = form_of(r);
+    bool leave_out;
 
     jpeg->dct_method = JDCT_ISLOW;
     jpeg->do_fancy_upsampling = TRUE;
     jpeg->out_color_space = form == LINE_CMYK ? JCS_CMYK : form == LINE_GRAY ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_start_decompress(jpeg);
-    if (lines_direct(&r->lines, 0))
+    leave_out = may_leave_out(r);
+    r->left_out = r->part.x;
+    if (leave_out)
+        crop_columns(r);
+    pass_rows(r, r->part.y, leave_out);
+    if (lines_direct(&r->lines, 0) && (int)jpeg->output_width == r->part.width)
         read_direct(r);
     else
         read_bands(r);
-    jpeg_finish_decompress(jpeg);
+    read_rest(r, leave_out);
     check_end(r);
 }
 
@@ -349,8 +454,16 @@ static int guarded(struct reader *r, void (*step)(struct reader *))
     return 0;
 }
 
-static int reader_open(struct reader *r, const struct codec_input *in, struct decode_report *report)
+static bool jpeg_codec_probe(const uint8_t *bytes, size_t n)
 {
+    return n >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0;
+}
+
+static int jpeg_codec_open(void *reader, const struct codec_input *in, struct decode_info *ret, struct decode_report *report)
+{
+    struct reader *r = reader;
+    int err;
+
     *r = (struct reader){ .in = in, .report = report, .info.orientation = 1, .scans = 1 };
     r->jpeg.err = jpeg_std_error(&r->errors);
     r->jpeg.client_data = r;
@@ -366,49 +479,35 @@ static int reader_open(struct reader *r, const struct codec_input *in, struct de
         .resync_to_restart = jpeg_resync_to_restart,
         .term_source = source_end,
     };
-    return guarded(r, read_header);
+    err = guarded(r, read_header);
+    if (err == 0)
+        *ret = r->info;
+    return err;
 }
 
-static void reader_close(struct reader *r)
+static int jpeg_codec_pixels(void *reader, const struct region *region, const struct image *dst)
 {
+    struct reader *r = reader;
+    int err;
+
+    r->part = codec_stored_region(&r->info, r->in->options, region);
+    err = lines_init(&r->lines, dst, form_of(r), codec_turn(&r->info, r->in->options), NULL);
+    return err ? err : guarded(r, read_pixels);
+}
+
+static void jpeg_codec_close(void *reader)
+{
+    struct reader *r = reader;
+
     jpeg_destroy_decompress(&r->jpeg);
     lines_done(&r->lines);
-}
-
-static bool jpeg_codec_probe(const uint8_t *bytes, size_t n)
-{
-    return n >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0;
-}
-
-static int jpeg_codec_info(const struct codec_input *in, struct decode_info *ret, struct decode_report *report)
-{
-    struct reader r;
-    int err = reader_open(&r, in, report);
-
-    if (err == 0)
-        *ret = r.info;
-    reader_close(&r);
-    return err;
-}
-
-static int jpeg_codec_pixels(const struct codec_input *in, const struct image *dst, struct decode_report *report)
-{
-    struct reader r;
-    int err = reader_open(&r, in, report);
-
-    if (err == 0)
-        err = codec_check_image(&r.info, dst, report);
-    if (err == 0)
-        err = lines_init(&r.lines, dst, form_of(&r), codec_turn(&r.info, in->options), NULL);
-    if (err == 0)
-        err = guarded(&r, read_pixels);
-    reader_close(&r);
-    return err;
 }
 
 const struct codec codec_jpeg = {
     .name = "JPEG",
     .probe = jpeg_codec_probe,
-    .info = jpeg_codec_info,
+    .reader_size = sizeof(struct reader),
+    .open = jpeg_codec_open,
     .pixels = jpeg_codec_pixels,
+    .close = jpeg_codec_close,
 };

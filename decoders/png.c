@@ -34,6 +34,7 @@ struct reader {
     bool interlaced;
     uint8_t palette[PNG_MAX_PALETTE_LENGTH][4]; /* in the channels of the result */
     int colors, highest;                        /* colours of the palette; highest index of all pixels */
+    struct region part; /* of the stored image, that is wanted */
     uint8_t *store;   /* where libpng cannot write to the image: all rows of an interlaced one, else LINES_BAND rows */
     size_t row_bytes; /* of a row from libpng */
     int y;            /* rows read in this pass */
@@ -228,6 +229,13 @@ static size_t pixel_bytes(const struct reader *r)
     return samples[form_of(r)] * dtype_size(r->info.dtype);
 }
 
+/* Can libpng write the rows that are wanted to where they go? */
+static bool is_direct(const struct reader *r)
+{
+    return lines_direct(&r->lines, 0) && r->part.width == r->info.stored_width &&
+           (r->part.height == r->info.stored_height || !r->interlaced);
+}
+
 static void start_rows(struct reader *r)
 {
     size_t rows = r->interlaced ? (size_t)r->info.stored_height : LINES_BAND;
@@ -239,18 +247,23 @@ static void start_rows(struct reader *r)
     r->row_bytes = png_get_rowbytes(r->png, r->header);
     if (r->row_bytes != (size_t)r->info.stored_width * pixel_bytes(r))
         leave(r, codec_fail(r->report, MSCACHE_EFEATURE, "PNG: libpng does not give its pixels as they are asked for"));
-    if (lines_direct(&r->lines, 0))
+    if (is_direct(r))
         return;
     r->store = malloc(rows * r->row_bytes);
     if (!r->store)
         leave(r, MSCACHE_ENOMEM);
 }
 
-/* Where libpng puts row y. */
+static bool is_wanted(const struct reader *r, int y)
+{
+    return y >= r->part.y && y < r->part.y + r->part.height;
+}
+
+/* Where libpng puts row y; NULL: nowhere. */
 static uint8_t *row_at(const struct reader *r, int y)
 {
     if (!r->store)
-        return lines_direct(&r->lines, y);
+        return is_wanted(r, y) ? lines_direct(&r->lines, y - r->part.y) : NULL;
     return r->store + (size_t)(r->interlaced ? y : y % LINES_BAND) * r->row_bytes;
 }
 
@@ -264,23 +277,27 @@ static void find_highest(struct reader *r, const uint8_t *row)
         r->highest = highest;
 }
 
-/* The rows from y on, up to the end of the band that y starts, from the store to the image. */
+/* What is wanted of the rows from y on, up to the end of the band that y starts, from the store to the image. */
 static void give_band(struct reader *r, int y)
 {
     const uint8_t *row[LINES_BAND];
-    int n = r->lines.height - y < LINES_BAND ? r->lines.height - y : LINES_BAND;
+    int end = r->info.stored_height - y < LINES_BAND ? r->info.stored_height : y + LINES_BAND, first = end, n = 0;
 
-    for (int i = 0; i < n; i++) {
-        row[i] = row_at(r, y + i);
+    for (; y < end; y++) {
         if (r->type == PNG_COLOR_TYPE_PALETTE)
-            find_highest(r, row[i]);
+            find_highest(r, row_at(r, y));
+        if (!is_wanted(r, y))
+            continue;
+        first = y < first ? y : first;
+        row[n++] = row_at(r, y) + (size_t)r->part.x * pixel_bytes(r);
     }
-    lines_put(&r->lines, row, y, n);
+    if (n > 0)
+        lines_put(&r->lines, row, first - r->part.y, n);
 }
 
 static bool band_ends(const struct reader *r, int y)
 {
-    return y % LINES_BAND == LINES_BAND - 1 || y == r->lines.height - 1;
+    return y % LINES_BAND == LINES_BAND - 1 || y == r->info.stored_height - 1;
 }
 
 static void read_rows(struct reader *r)
@@ -288,7 +305,7 @@ static void read_rows(struct reader *r)
     int passes = r->interlaced ? PNG_INTERLACE_ADAM7_PASSES : 1;
 
     for (int pass = 0; pass < passes; pass++) {
-        for (r->y = 0; r->y < r->lines.height; r->y++) {
+        for (r->y = 0; r->y < r->info.stored_height; r->y++) {
             png_read_row(r->png, row_at(r, r->y), NULL);
             if (r->store && !r->interlaced && band_ends(r, r->y))
                 give_band(r, r->y - r->y % LINES_BAND);
@@ -299,7 +316,7 @@ static void read_rows(struct reader *r)
 /* Pixels that the file does not give are 0. The passes of an interlaced image leave gaps everywhere. */
 static void clear_interlaced(struct reader *r)
 {
-    for (int y = 0; y < r->lines.height; y++)
+    for (int y = 0; y < r->info.stored_height; y++)
         memset(row_at(r, y), 0, r->row_bytes);
 }
 
@@ -314,8 +331,8 @@ static void clear_rest(struct reader *r)
 {
     int there = rows_there(r);
 
-    for (int y = r->y; y < r->lines.height; y++) {
-        if (y >= there)
+    for (int y = r->y; y < r->info.stored_height; y++) {
+        if (y >= there && row_at(r, y))
             memset(row_at(r, y), 0, r->row_bytes);
         if (r->store && band_ends(r, y))
             give_band(r, y - y % LINES_BAND);
@@ -334,38 +351,6 @@ static int guarded(struct reader *r, void (*step)(struct reader *))
         return r->err;
     step(r);
     return 0;
-}
-
-static int reader_open(struct reader *r, const struct codec_input *in, struct decode_report *report)
-{
-    *r = (struct reader){ .in = in, .report = report };
-    if (in->n >= 16 && memcmp(in->bytes + 12, "CgBI", 4) == 0)
-        return codec_fail(report, MSCACHE_EFEATURE, "PNG in Apple's CgBI variant (made for iPhone applications)");
-    png_chunks_walk(in->bytes, in->n, &r->chunks, report);
-    return guarded(r, read_header);
-}
-
-static void reader_close(struct reader *r)
-{
-    png_destroy_read_struct(&r->png, &r->header, NULL);
-    lines_done(&r->lines);
-    free(r->store);
-}
-
-static bool png_codec_probe(const uint8_t *bytes, size_t n)
-{
-    return n >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
-}
-
-static int png_codec_info(const struct codec_input *in, struct decode_info *ret, struct decode_report *report)
-{
-    struct reader r;
-    int err = reader_open(&r, in, report);
-
-    if (err == 0)
-        *ret = r.info;
-    reader_close(&r);
-    return err;
 }
 
 /* All pixels are there and their checksums are right; what is wrong behind them is only said. */
@@ -396,7 +381,7 @@ static void fill_missing(struct reader *r)
 /* What was left to do when all rows are there. */
 static void give_rest(struct reader *r)
 {
-    for (int y = 0; r->store && r->interlaced && y < r->lines.height; y += LINES_BAND)
+    for (int y = 0; r->store && r->interlaced && y < r->info.stored_height; y += LINES_BAND)
         give_band(r, y);
     if (r->highest >= r->colors && r->type == PNG_COLOR_TYPE_PALETTE)
         codec_warn(r->report, DECODE_WARN_PALETTE_INDEX, "PNG: a pixel has colour %d of a palette of %d", r->highest,
@@ -422,27 +407,52 @@ static int read_all(struct reader *r)
     return ended ? 0 : finish(r);
 }
 
-static int png_codec_pixels(const struct codec_input *in, const struct image *dst, struct decode_report *report)
+static bool png_codec_probe(const uint8_t *bytes, size_t n)
 {
-    struct reader r;
-    int err = reader_open(&r, in, report);
+    return n >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
+}
 
+static int png_codec_open(void *reader, const struct codec_input *in, struct decode_info *ret, struct decode_report *report)
+{
+    struct reader *r = reader;
+    int err;
+
+    *r = (struct reader){ .in = in, .report = report };
+    if (in->n >= 16 && memcmp(in->bytes + 12, "CgBI", 4) == 0)
+        return codec_fail(report, MSCACHE_EFEATURE, "PNG in Apple's CgBI variant (made for iPhone applications)");
+    png_chunks_walk(in->bytes, in->n, &r->chunks, report);
+    err = guarded(r, read_header);
     if (err == 0)
-        err = codec_check_image(&r.info, dst, report);
-    if (err == 0) {
-        if (r.type == PNG_COLOR_TYPE_PALETTE)
-            set_palette(&r);
-        err = lines_init(&r.lines, dst, form_of(&r), codec_turn(&r.info, in->options), (const uint8_t (*)[4])r.palette);
-    }
-    if (err == 0)
-        err = read_all(&r);
-    reader_close(&r);
+        *ret = r->info;
     return err;
+}
+
+static int png_codec_pixels(void *reader, const struct region *region, const struct image *dst)
+{
+    struct reader *r = reader;
+    int err;
+
+    r->part = codec_stored_region(&r->info, r->in->options, region);
+    if (r->type == PNG_COLOR_TYPE_PALETTE)
+        set_palette(r);
+    err = lines_init(&r->lines, dst, form_of(r), codec_turn(&r->info, r->in->options), (const uint8_t (*)[4])r->palette);
+    return err ? err : read_all(r);
+}
+
+static void png_codec_close(void *reader)
+{
+    struct reader *r = reader;
+
+    png_destroy_read_struct(&r->png, &r->header, NULL);
+    lines_done(&r->lines);
+    free(r->store);
 }
 
 const struct codec codec_png = {
     .name = "PNG",
     .probe = png_codec_probe,
-    .info = png_codec_info,
+    .reader_size = sizeof(struct reader),
+    .open = png_codec_open,
     .pixels = png_codec_pixels,
+    .close = png_codec_close,
 };

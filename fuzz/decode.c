@@ -55,9 +55,9 @@ static void check_info(const struct decode_info *info, const struct decode_optio
     fuzz_require(memchr(info->facts, 0, sizeof info->facts) && info->facts[0]);
 }
 
-static size_t row_bytes(const struct decode_info *info)
+static size_t row_bytes(const struct decode_info *info, const struct region *region)
 {
-    return (size_t)info->width * (size_t)info->channels * dtype_size(info->dtype);
+    return (size_t)region->width * (size_t)info->channels * dtype_size(info->dtype);
 }
 
 static void check_guards(const struct image *image, size_t row)
@@ -68,39 +68,58 @@ static void check_guards(const struct image *image, size_t row)
                          image->data[y * image->stride + row + (size_t)i - 1] == GUARD);
 }
 
-/* The image in new memory; *ret_memory is to be freed. */
+/* A region of the image in new memory; *ret_memory is to be freed. */
 static int decode(const uint8_t *bytes, size_t n, const struct decode_options *options, const struct decode_info *info,
-                  int fill, struct image *ret, uint8_t **ret_memory)
+                  const struct region *region, int fill, struct image *ret, uint8_t **ret_memory)
 {
-    size_t row = row_bytes(info), size = (row + FRAME) * (size_t)info->height + FRAME;
+    size_t row = row_bytes(info, region), size = (row + FRAME) * (size_t)region->height + FRAME;
     struct decode_report report;
     int err;
 
     *ret_memory = malloc(size);
     fuzz_require(*ret_memory);
     memset(*ret_memory, GUARD, size);
-    *ret = (struct image){ *ret_memory + FRAME, row + FRAME, info->width, info->height, info->channels, info->dtype };
-    for (int y = 0; y < info->height; y++)
+    *ret = (struct image){ *ret_memory + FRAME, row + FRAME, region->width, region->height, info->channels, info->dtype };
+    for (int y = 0; y < region->height; y++)
         memset(ret->data + (size_t)y * ret->stride, fill, row);
-    err = decode_pixels(bytes, n, options, ret, &report);
+    err = decode_region(bytes, n, options, region, ret, &report);
     check_report(err, options, &report);
     fuzz_require(err < 0 || !options->strict || report.warnings == 0);
     check_guards(ret, row);
     return err;
 }
 
+/* Any part, depending on the bytes. */
+static struct region part_of(const uint8_t *bytes, size_t n, const struct decode_info *info)
+{
+    int a = bytes[n / 2], b = bytes[n / 3], c = bytes[n - 1];
+    struct region r = { .x = info->width * a / 256, .y = info->height * b / 256 };
+
+    r.width = 1 + (info->width - r.x - 1) * c / 255;
+    r.height = 1 + (info->height - r.y - 1) * (255 - a) / 255;
+    return r;
+}
+
+/* The whole image twice, and a part, in memory of different content. */
 static void compare(const uint8_t *bytes, size_t n, const struct decode_options *options, const struct decode_info *info)
 {
-    uint8_t *first_memory, *second_memory;
-    struct image first, second;
-    int err = decode(bytes, n, options, info, 0x00, &first, &first_memory);
+    const struct region whole = { 0, 0, info->width, info->height }, part = part_of(bytes, n, info);
+    size_t pixel = row_bytes(info, &(struct region){ .width = 1 });
+    uint8_t *first_memory, *second_memory, *part_memory;
+    struct image first, second, some;
+    int err = decode(bytes, n, options, info, &whole, 0x00, &first, &first_memory);
 
-    fuzz_require(decode(bytes, n, options, info, 0xff, &second, &second_memory) == err);
+    fuzz_require(decode(bytes, n, options, info, &whole, 0xff, &second, &second_memory) == err);
+    fuzz_require(decode(bytes, n, options, info, &part, 0x55, &some, &part_memory) == err);
     for (int y = 0; err == 0 && y < info->height; y++)
         fuzz_require(memcmp(first.data + (size_t)y * first.stride, second.data + (size_t)y * second.stride,
-                            row_bytes(info)) == 0);
+                            row_bytes(info, &whole)) == 0);
+    for (int y = 0; err == 0 && y < part.height; y++)
+        fuzz_require(memcmp(first.data + (size_t)(part.y + y) * first.stride + (size_t)part.x * pixel,
+                            some.data + (size_t)y * some.stride, row_bytes(info, &part)) == 0);
     free(first_memory);
     free(second_memory);
+    free(part_memory);
 }
 
 void fuzz_decode(const uint8_t *bytes, size_t n)

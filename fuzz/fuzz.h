@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 #define fuzz_require(what) ((what) ? (void)0 : fuzz_failed(#what, __FILE__, __LINE__))
 _Noreturn void fuzz_failed(const char *what, const char *file, int line);
 
-/* Decode an image twice into memory that was filled with different bytes, with guard bytes around each row, and compare. The
- * last byte gives the decoder's options; the image is what is before it. */
+/* Decode an image twice, and a part of it, into memory that was filled with different bytes, with guard bytes around each row,
+ * and compare. The last byte gives the decoder's options; the image is what is before it. */
 void fuzz_decode(const uint8_t *bytes, size_t n);
 
 #endif
