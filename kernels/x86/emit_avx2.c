@@ -1,47 +1,14 @@
-/* A row is made in groups of GROUP pixels, which fill as many vectors as there are channels. One shuffle per
- * vector does the mirroring and the transposition; its masks are worked out once per call. The last group of
- * a row is moved left to end with the row, which writes some elements twice and needs no masked access. */
+/* Rows in groups, see emit_rows.h. */
 #include "kernels/x86/emit.h"
 
 #include <immintrin.h>
 #include <string.h>
 
+#include "kernels/x86/emit_rows.h"
+
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 enum { GROUP = 8, GROUP_U8 = 16, MAX_CHANNELS = 4 };
-
-/* Which byte of a group's input becomes element i of its output vector v. */
-static int input_byte(const struct emit *e, int group, int v, int i)
-{
-    const int n = v * group + i;
-    const int pixel = e->plane ? i : n / e->channels, channel = e->plane ? v : n % e->channels;
-
-    return (e->flip ? group - 1 - pixel : pixel) * e->channels + channel;
-}
-
-/* Where a row's groups are: group x reads at in + x * in_step; its output vector v starts at element
- * x * out_step + v * vector_step of the row's output. A copy of what struct emit says, by value: a store to
- * the output might change anything that it could point to. */
-struct row {
-    int width;
-    ptrdiff_t in_step;
-    size_t out_step, vector_step;
-};
-
-static struct row row_of(const struct emit *e, int group)
-{
-    return (struct row){
-        .width = e->width,
-        .in_step = e->flip ? -e->channels : e->channels,
-        .out_step = e->plane ? 1 : e->channels,
-        .vector_step = e->plane ? e->plane : (size_t)group,
-    };
-}
-
-static const uint8_t *row_input(const struct emit *e, int group, int y)
-{
-    return e->src + y * e->src_stride + (e->flip ? (ptrdiff_t)(e->width - group) * e->channels : 0);
-}
 
 /* Rows of less than a group: each goes through a buffer as an image of one group. */
 static void emit_narrow(uint8_t *dst, const struct emit *e, int group, size_t size, emit_fn emit)
@@ -79,12 +46,13 @@ static void float_vector_init(struct float_vector *vec, const struct emit *e, in
     float mean[GROUP], inv_std[GROUP];
 
     for (int i = 0; i < GROUP; i++) {
-        const int byte = input_byte(e, GROUP, v, i), half = i / 4;
+        const int byte = emit_input_byte(e, GROUP, v, i), half = i / 4;
 
         mean[i] = e->mean[byte % e->channels];
         inv_std[i] = e->inv_std[byte % e->channels];
         if (i % 4 == 0) {
-            const int other_end = input_byte(e, GROUP, v, i + 3), low = byte < other_end ? byte : other_end;
+            const int other_end = emit_input_byte(e, GROUP, v, i + 3),
+                      low = byte < other_end ? byte : other_end;
             const int first = low - low % e->channels;
 
             vec->window[half] = first < last_window ? first : last_window;
@@ -121,19 +89,30 @@ static ALWAYS_INLINE __m256 make_vector(const struct float_vector *vec, const ui
     return _mm256_mul_ps(_mm256_sub_ps(v, vec->mean), vec->inv_std);
 }
 
-typedef void (*store_fn)(uint8_t *dst, __m256 v);
+typedef void (*store_fn)(uint8_t *dst, __m256 v, bool stream);
 
-static ALWAYS_INLINE void store_f32(uint8_t *dst, __m256 v)
+static ALWAYS_INLINE void store_f32(uint8_t *dst, __m256 v, bool stream)
 {
-    _mm256_storeu_ps((float *)dst, v);
+    if (stream)
+        _mm256_stream_ps((float *)dst, v);
+    else
+        _mm256_storeu_ps((float *)dst, v);
 }
 
-static ALWAYS_INLINE void store_f16(uint8_t *dst, __m256 v)
+static ALWAYS_INLINE void store_half(uint8_t *dst, __m128i v, bool stream)
 {
-    _mm_storeu_si128((__m128i *)dst, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+    if (stream)
+        _mm_stream_si128((__m128i *)dst, v);
+    else
+        _mm_storeu_si128((__m128i *)dst, v);
 }
 
-static ALWAYS_INLINE void store_bf16(uint8_t *dst, __m256 v)
+static ALWAYS_INLINE void store_f16(uint8_t *dst, __m256 v, bool stream)
+{
+    store_half(dst, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), stream);
+}
+
+static ALWAYS_INLINE void store_bf16(uint8_t *dst, __m256 v, bool stream)
 {
     const __m256i bits = _mm256_castps_si256(v), top = _mm256_srli_epi32(bits, 16);
     const __m256i odd = _mm256_and_si256(top, _mm256_set1_epi32(1));
@@ -143,61 +122,74 @@ static ALWAYS_INLINE void store_bf16(uint8_t *dst, __m256 v)
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
     const __m256i r = _mm256_blendv_epi8(rounded, quiet, nan);
 
-    _mm_storeu_si128((__m128i *)dst,
-                     _mm_packus_epi32(_mm256_castsi256_si128(r), _mm256_extracti128_si256(r, 1)));
+    store_half(dst, _mm_packus_epi32(_mm256_castsi256_si128(r), _mm256_extracti128_si256(r, 1)), stream);
 }
 
 /* Written out, since neither compiler unrolls a loop over the channels: the constants shall stay in
  * registers. */
-static ALWAYS_INLINE void float_row(uint8_t *dst, const uint8_t *in, struct row row, int channels,
-                                    const struct float_vector *vec, size_t size, store_fn store)
+static ALWAYS_INLINE void float_group(uint8_t *to, const uint8_t *from, size_t step, int channels,
+                                      const struct float_vector *vec, store_fn store, bool stream)
 {
-    const struct float_vector v0 = vec[0], v1 = vec[1], v2 = vec[2], v3 = vec[3];
+    store(to, make_vector(&vec[0], from, channels), stream);
+    if (channels > 1)
+        store(to + step, make_vector(&vec[1], from, channels), stream);
+    if (channels > 2)
+        store(to + step * 2, make_vector(&vec[2], from, channels), stream);
+    if (channels > 3)
+        store(to + step * 3, make_vector(&vec[3], from, channels), stream);
+}
 
-    for (int x = 0; x < row.width; x += GROUP) {
-        const int at = x <= row.width - GROUP ? x : row.width - GROUP;
-        const uint8_t *from = in + at * row.in_step;
-        uint8_t *to = dst + at * row.out_step * size;
+static ALWAYS_INLINE void float_row(uint8_t *dst, const uint8_t *in, struct emit_row row, int channels,
+                                    const struct float_vector *vecs, size_t size, store_fn store, bool stream)
+{
+    const struct float_vector vec[MAX_CHANNELS] = {vecs[0], vecs[1], vecs[2], vecs[3]};
+    const size_t step = row.vector_step * size;
+    const int last = row.width - GROUP;
 
-        store(to, make_vector(&v0, from, channels));
-        if (channels > 1)
-            store(to + row.vector_step * size, make_vector(&v1, from, channels));
-        if (channels > 2)
-            store(to + row.vector_step * 2 * size, make_vector(&v2, from, channels));
-        if (channels > 3)
-            store(to + row.vector_step * 3 * size, make_vector(&v3, from, channels));
-    }
+    for (int x = 0; x <= last; x += GROUP)
+        float_group(dst + x * row.out_step * size, in + x * row.in_step, step, channels, vec, store, stream);
+    if (row.width % GROUP)
+        float_group(dst + last * row.out_step * size, in + last * row.in_step, step, channels, vec, store,
+                    false);
 }
 
 static ALWAYS_INLINE void float_rows(uint8_t *dst, const struct emit *e, int channels, size_t size,
-                                     store_fn store)
+                                     store_fn store, bool stream)
 {
-    const struct row row = row_of(e, GROUP);
+    const struct emit_row row = emit_row_of(e, GROUP);
     struct float_vector vec[MAX_CHANNELS] = {0};
 
     for (int v = 0; v < channels; v++)
         float_vector_init(&vec[v], e, v);
     for (int y = 0; y < e->height; y++)
-        float_row(dst + y * row.width * row.out_step * size, row_input(e, GROUP, y), row, channels, vec, size,
-                  store);
+        float_row(dst + y * row.width * row.out_step * size, emit_row_input(e, GROUP, y), row, channels, vec,
+                  size, store, stream);
+    if (stream)
+        _mm_sfence();
 }
 
-#define DEFINE_EMIT_AVX2(name, size, store)                                                                  \
-    void name(void *dst, const struct emit *e)                                                               \
+/* Constant channels and kind of stores make a loop for each combination. */
+#define DEFINE_EMIT_AVX2(type, size)                                                                         \
+    void emit_##type##_avx2(void *dst, const struct emit *e)                                                 \
     {                                                                                                        \
-        if (e->width < GROUP)                                                                                \
-            emit_narrow(dst, e, GROUP, size, name);                                                          \
+        const struct emit joined = emit_joined(e);                                                           \
+        const bool stream = emit_streams(dst, &joined, size);                                                \
+                                                                                                             \
+        if (joined.width < GROUP)                                                                            \
+            emit_narrow(dst, e, GROUP, size, emit_##type##_avx2);                                            \
+        else if (e->channels == 3 && stream)                                                                 \
+            float_rows(dst, &joined, 3, size, store_##type, true);                                           \
         else if (e->channels == 3)                                                                           \
-            float_rows(dst, e, 3, size, store);                                                              \
+            float_rows(dst, &joined, 3, size, store_##type, false);                                          \
         else if (e->channels == 1)                                                                           \
-            float_rows(dst, e, 1, size, store);                                                              \
+            float_rows(dst, &joined, 1, size, store_##type, stream);                                         \
         else                                                                                                 \
-            float_rows(dst, e, e->channels == 2 ? 2 : 4, size, store);                                       \
+            float_rows(dst, &joined, e->channels == 2 ? 2 : 4, size, store_##type, stream);                  \
     }
 
-DEFINE_EMIT_AVX2(emit_f32_avx2, 4, store_f32)
-DEFINE_EMIT_AVX2(emit_f16_avx2, 2, store_f16)
-DEFINE_EMIT_AVX2(emit_bf16_avx2, 2, store_bf16)
+DEFINE_EMIT_AVX2(f32, 4)
+DEFINE_EMIT_AVX2(f16, 2)
+DEFINE_EMIT_AVX2(bf16, 2)
 
 /* Output vector v takes its bytes out of all input vectors of the group. */
 typedef __m128i u8_masks[MAX_CHANNELS][MAX_CHANNELS];
@@ -209,7 +201,7 @@ static void u8_masks_init(u8_masks masks, const struct emit *e)
             uint8_t mask[GROUP_U8];
 
             for (int i = 0; i < GROUP_U8; i++) {
-                const int byte = input_byte(e, GROUP_U8, v, i) - from * 16;
+                const int byte = emit_input_byte(e, GROUP_U8, v, i) - from * 16;
                 mask[i] = byte < 0 || byte > 15 ? 0x80 : (uint8_t)byte;
             }
             masks[v][from] = _mm_loadu_si128((const __m128i *)mask);
@@ -231,7 +223,7 @@ static ALWAYS_INLINE __m128i u8_vector(const uint8_t *in, int channels, const __
     return r;
 }
 
-static ALWAYS_INLINE void u8_row(uint8_t *dst, const uint8_t *in, struct row row, int channels,
+static ALWAYS_INLINE void u8_row(uint8_t *dst, const uint8_t *in, struct emit_row row, int channels,
                                  u8_masks masks)
 {
     for (int x = 0; x < row.width; x += GROUP_U8) {
@@ -245,12 +237,12 @@ static ALWAYS_INLINE void u8_row(uint8_t *dst, const uint8_t *in, struct row row
 
 static ALWAYS_INLINE void u8_rows(uint8_t *dst, const struct emit *e, int channels)
 {
-    const struct row row = row_of(e, GROUP_U8);
+    const struct emit_row row = emit_row_of(e, GROUP_U8);
     u8_masks masks;
 
     u8_masks_init(masks, e);
     for (int y = 0; y < e->height; y++)
-        u8_row(dst + y * row.width * row.out_step, row_input(e, GROUP_U8, y), row, channels, masks);
+        u8_row(dst + y * row.width * row.out_step, emit_row_input(e, GROUP_U8, y), row, channels, masks);
 }
 
 static void u8_copy(uint8_t *dst, const struct emit *e)
@@ -263,12 +255,14 @@ static void u8_copy(uint8_t *dst, const struct emit *e)
 
 void emit_u8_avx2(void *dst, const struct emit *e)
 {
+    const struct emit joined = emit_joined(e);
+
     if (!e->flip && (!e->plane || e->channels == 1))
-        u8_copy(dst, e);
-    else if (e->width < GROUP_U8)
+        u8_copy(dst, &joined);
+    else if (joined.width < GROUP_U8)
         emit_narrow(dst, e, GROUP_U8, 1, emit_u8_avx2);
     else if (e->channels == 3)
-        u8_rows(dst, e, 3);
+        u8_rows(dst, &joined, 3);
     else
-        u8_rows(dst, e, e->channels);
+        u8_rows(dst, &joined, e->channels);
 }

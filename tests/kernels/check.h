@@ -9,17 +9,7 @@
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
 
-/* The levels beyond plain C that kernels exist for. */
-static const struct level {
-    const char *name;
-    unsigned flags;
-} levels[] = {
-    {"avx2", CPU_AVX2},
-};
-
-enum { LEVEL_COUNT = sizeof(levels) / sizeof(*levels) };
-
-static inline int level_runs(const struct level *level)
+static inline int level_runs(const struct cpu_level *level)
 {
     return (cpu_flags() & level->flags) == level->flags;
 }
@@ -31,18 +21,18 @@ static inline void for_each_level(const char *what,
     struct kernels c, k;
 
     kernels_init(&c, 0);
-    for (size_t i = 0; i < LEVEL_COUNT; i++) {
-        if (!level_runs(&levels[i])) {
-            fprintf(stderr, "%s: %s: skipped, not on this machine\n", what, levels[i].name);
+    for (const struct cpu_level *level = cpu_levels; level->name; level++) {
+        if (!level_runs(level)) {
+            fprintf(stderr, "%s: %s: skipped, not on this machine\n", what, level->name);
             continue;
         }
-        fprintf(stderr, "%s: %s: ran\n", what, levels[i].name);
-        kernels_init(&k, levels[i].flags);
+        fprintf(stderr, "%s: %s: ran\n", what, level->name);
+        kernels_init(&k, level->flags);
         fn(&c, &k);
     }
 }
 
-/* A block of exactly n bytes with guards around it, filled so that an unwritten byte shows. */
+/* A block of exactly n bytes, aligned to 64, with guards around it, filled so that an unwritten byte shows. */
 struct guarded {
     uint8_t *block, *data;
     size_t n;
@@ -52,7 +42,7 @@ enum { GUARD = 64 };
 
 static inline struct guarded guarded_new(size_t n, uint8_t fill)
 {
-    struct guarded g = {.block = malloc(n + 2 * GUARD), .n = n};
+    struct guarded g = {.block = aligned_alloc(GUARD, (n + 3 * GUARD - 1) / GUARD * GUARD), .n = n};
 
     if (!g.block)
         abort();

@@ -34,9 +34,9 @@ static inline uint8_t *golden_pixels(FILE *f, size_t n)
 static inline void golden_levels(int cases)
 {
     fprintf(stderr, "%d cases; levels: c", cases);
-    for (size_t i = 0; i < LEVEL_COUNT; i++)
-        fprintf(stderr, ", %s %s", levels[i].name,
-                level_runs(&levels[i]) ? "ran" : "skipped, not on this machine");
+    for (const struct cpu_level *level = cpu_levels; level->name; level++)
+        fprintf(stderr, ", %s %s", level->name,
+                level_runs(level) ? "ran" : "skipped, not on this machine");
     fprintf(stderr, "\n");
 }
 

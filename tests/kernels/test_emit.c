@@ -19,28 +19,29 @@ static emit_fn kernel_of(const struct kernels *k, int type)
     return (emit_fn[]){k->emit_u8, k->emit_f32, k->emit_f16, k->emit_bf16}[type];
 }
 
-/* The source has `skew` bytes between its rows and ends with the last pixel. */
+/* The source has `skew` bytes between its rows and ends with the last pixel. Planes have `gap` elements between them;
+ * the output begins `shift` elements after an aligned address. */
 struct shape {
-    int width, height, channels, flip, planar, skew;
+    int width, height, channels, flip, planar, skew, gap, shift;
 };
 
 static void same_bytes(const struct kernels *c, const struct kernels *k, int type, struct shape s)
 {
     const size_t row = (size_t)s.width * s.channels, stride = row + s.skew;
-    const size_t gap = s.planar ? SLACK : 0; /* planes need not touch */
+    const size_t gap = s.planar ? (size_t)s.gap : 0, shift = s.shift * types[type].size;
     const size_t plane = (size_t)s.width * s.height + gap;
     const size_t bytes = (plane * s.channels - gap) * types[type].size;
     uint8_t *src = random_bytes(stride * (s.height - 1) + row, (uint32_t)(s.width * 31 + s.height));
-    struct guarded want = guarded_new(bytes, FILL), got = guarded_new(bytes, FILL);
+    struct guarded want = guarded_new(shift + bytes, FILL), got = guarded_new(shift + bytes, FILL);
     struct emit e = {src, (ptrdiff_t)stride, s.width, s.height, s.channels, s.flip, mean, inv_std, 0};
 
     e.plane = s.planar ? plane : 0;
-    kernel_of(c, type)(want.data, &e);
-    kernel_of(k, type)(got.data, &e);
-    cr_assert(!memcmp(want.data, got.data, bytes) && guarded_intact(&got, FILL) &&
+    kernel_of(c, type)(want.data + shift, &e);
+    kernel_of(k, type)(got.data + shift, &e);
+    cr_assert(!memcmp(want.data, got.data, shift + bytes) && guarded_intact(&got, FILL) &&
                   guarded_intact(&want, FILL),
-              "%s %dx%d, %d channels, flip %d, planar %d, skew %d", types[type].name, s.width, s.height,
-              s.channels, s.flip, s.planar, s.skew);
+              "%s %dx%d, %d channels, flip %d, planar %d, skew %d, gap %d, shift %d", types[type].name, s.width,
+              s.height, s.channels, s.flip, s.planar, s.skew, s.gap, s.shift);
     guarded_free(&want);
     guarded_free(&got);
     free(src);
@@ -55,12 +56,45 @@ static void all_small_shapes(const struct kernels *c, const struct kernels *k)
             for (int n = 0; n < 3 * 4 * 2 * 2 * 3; n++)
                 same_bytes(c, k, type,
                            (struct shape){w <= 40 ? w : widths[w - 41], n % 3 + 1, n / 3 % 4 + 1, n / 12 % 2,
-                                          n / 24 % 2, skews[n / 48]});
+                                          n / 24 % 2, skews[n / 48], SLACK, n % 2});
 }
 
 Test(emit, every_level_gives_the_bytes_of_plain_c_and_no_more)
 {
     for_each_level("emit", all_small_shapes);
+}
+
+/* Large enough for stores that go past the caches, where the output's alignment allows them. */
+static void large_shapes(const struct kernels *c, const struct kernels *k)
+{
+    static const int widths[] = {224, 256, 225, 333};
+
+    for (int type = 0; type < 4; type++)
+        for (int n = 0; n < 4 * 4 * 2 * 2 * 3; n++) {
+            const int variant = n / 64;
+
+            same_bytes(c, k, type,
+                       (struct shape){widths[n % 4], 224, n / 4 % 4 + 1, n / 16 % 2, n / 32 % 2,
+                                      variant == 1 ? 3 : 0, variant == 2 ? SLACK : 0, variant == 1});
+        }
+}
+
+Test(emit, large_images_have_the_bytes_of_plain_c)
+{
+    for_each_level("large images", large_shapes);
+}
+
+static void one_row_of_many_pixels(const struct kernels *c, const struct kernels *k)
+{
+    for (int type = 0; type < 4; type++)
+        for (int width = 70000; width < 70064; width += 7)
+            same_bytes(c, k, type, (struct shape){.width = width, .height = 1, .channels = 3, .planar = width % 2,
+                                                  .flip = width % 3 == 0});
+}
+
+Test(emit, long_rows_have_the_bytes_of_plain_c)
+{
+    for_each_level("long rows", one_row_of_many_pixels);
 }
 
 /* Every value of a byte, in a row of 256 grey pixels. */

@@ -319,21 +319,20 @@ Test(suffix, normalize_alone_gives_float32_hwc)
 Test(suffix, the_same_draw_gives_the_same_bytes_on_every_cpu_level)
 {
     static const char *const ends[] = { "float32, chw)", "float32, hwc)", "float16, chw)", "bfloat16, hwc)" };
-    const unsigned levels[] = { CPU_AVX2 };
     struct picture in = noise(120, 95, 4);
 
-    for (size_t level = 0; level < sizeof levels / sizeof *levels; level++) {
-        bool runs = (cpu_flags() & levels[level]) == levels[level];
+    for (const struct cpu_level *level = cpu_levels; level->name; level++) {
+        bool runs = (cpu_flags() & level->flags) == level->flags;
 
-        fprintf(stderr, "level %x: %s\n", levels[level], runs ? "ran" : "skipped, not on this machine");
+        fprintf(stderr, "level %s: %s\n", level->name, runs ? "ran" : "skipped, not on this machine");
         for (uint64_t seed = 0; runs && seed < 40; seed++) {
             char text[256];
             struct result a, b;
 
             snprintf(text, sizeof text, "%s%s", EVERYTHING, ends[seed % 4]);
             a = run(text, in, 0, seed);
-            b = run(text, in, levels[level], seed);
-            cr_expect_arr_eq(a.bytes, b.bytes, a.shape.bytes, "%s, seed %d", text, (int)seed);
+            b = run(text, in, level->flags, seed);
+            cr_expect_arr_eq(a.bytes, b.bytes, a.shape.bytes, "%s, seed %d, level %s", text, (int)seed, level->name);
             free(a.bytes);
             free(b.bytes);
         }

@@ -30,7 +30,7 @@ static mscache_loader_options with_broken(void)
 
 Test(loader, an_epoch_has_the_same_bytes_with_any_number_of_threads_and_at_every_cpu_level)
 {
-    static const char *const levels[] = { "none", "avx2", "all" };
+    static const char *const levels[] = { "none", "avx2", "avx512", "all" };
     mscache_loader_options o = photo_options(EVERY_OPERATOR);
     mscache_loader *l = must_open(NULL, &o);
     struct key want[2] = { hash_epoch(l), hash_epoch(l) };
@@ -38,7 +38,7 @@ Test(loader, an_epoch_has_the_same_bytes_with_any_number_of_threads_and_at_every
     cr_assert_not(key_equal(want[0], want[1]), "epochs differ");
     mscache_loader_close(l);
     for (uint32_t threads = 1; threads <= 7; threads += 3) {
-        for (int i = 0; i < 3; i++) {
+        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
             setenv("MSCACHE_CPU", levels[i], 1);
             o.threads = threads;
             o.prefetch = threads;

@@ -32,7 +32,7 @@ for threads in 1 2 7; do
     same "from the cache, $threads threads" "$want" "$(hashes <<<"$out")"
     same "and without decoding" "0 24" "$(field decodes 0 <<<"$out") $(field hits 0 <<<"$out")"
 done
-for level in none avx2 all; do
+for level in none avx2 avx512 all; do
     same "without cache at CPU level $level" "$want" "$(MSCACHE_CPU=$level run | hashes)"
     same "from the cache at CPU level $level" "$want" "$(MSCACHE_CPU=$level run --dataset photos | hashes)"
 done
