@@ -163,6 +163,13 @@ bool claims_taken(const struct claims *c, uint64_t cache, struct key key)
     return e && e->claimed;
 }
 
+bool claims_awaited(const struct claims *c, uint64_t cache, struct key key)
+{
+    const struct entry *e = find(c, cache, key);
+
+    return e && !list_empty(&e->waiters);
+}
+
 bool claims_owned(const struct claims *c, const struct claim_owner *o, uint64_t cache, struct key key)
 {
     const struct entry *e = find(c, cache, key);

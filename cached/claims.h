@@ -41,6 +41,9 @@ void claim_owner_init(struct claim_owner *o, uint32_t max);
 /* Is somebody at it? */
 bool claims_taken(const struct claims *c, uint64_t cache, struct key key);
 
+/* Does somebody wait for it? */
+bool claims_awaited(const struct claims *c, uint64_t cache, struct key key);
+
 /* Claim for o. MSCACHE_EBUSY when somebody has it, MSCACHE_ELIMIT when o has its maximum, MSCACHE_ENOMEM. */
 int claims_take(struct claims *c, struct claim_owner *o, uint64_t cache, struct key key);
 

@@ -23,7 +23,8 @@ struct fetch {
     uint32_t tag;
     bool wait;
     uint64_t cache;
-    uint32_t claimable, timeout_ms, n;
+    uint32_t claimable, granted, timeout_ms, n;
+    bool by_position; /* only keys before `claimable` may be claimed, see struct wire_fetch */
     struct claim_lookup lookup;
     enum wire_reason take; /* would the store take a sample? */
     int r;
@@ -153,6 +154,11 @@ void fetch_cancel_all(struct session *s)
 
 /* ---- the look-up ---- */
 
+static bool may_claim(const struct fetch *f, uint32_t i)
+{
+    return f->by_position ? i < f->claimable : f->granted < f->claimable;
+}
+
 /* A sample that is not there: who is to decode it? */
 static void decide(struct fetch *f, uint32_t i)
 {
@@ -169,8 +175,9 @@ static void decide(struct fetch *f, uint32_t i)
     } else if (!writer_has_room(f->session->server, 0)) {
         found->state = WIRE_MISS;
         found->error = REASON_BUSY;
-    } else if (i < f->claimable && claims_take(claims, &f->session->claims, f->cache, f->keys[i]) == 0) {
+    } else if (may_claim(f, i) && claims_take(claims, &f->session->claims, f->cache, f->keys[i]) == 0) {
         found->state = WIRE_CLAIM;
+        f->granted++;
     } else {
         found->state = WIRE_ABSENT;
     }
@@ -249,6 +256,7 @@ static int start(struct session *s, uint32_t tag, struct cursor *body, bool wait
     f->wait = wait;
     f->cache = m.cache;
     f->claimable = m.claimable;
+    f->by_position = wait || s->version < 2;
     f->timeout_ms = m.timeout_ms;
     f->n = m.n;
     if (m.n)

@@ -141,6 +141,15 @@ static void on_tick(uv_timer_t *t)
     check_idle(s);
 }
 
+/* Answers of one turn go out together: a system call, and a wake-up of the peer, for all of them. */
+static void on_before_wait(uv_prepare_t *h)
+{
+    struct server *s = h->data;
+
+    while (!list_empty(&s->unsent))
+        session_flush(LIST_ENTRY(s->unsent.next, struct session, unsent));
+}
+
 static void run_sync(struct job *j)
 {
     store_sync(j->server->store, true);
@@ -227,6 +236,8 @@ void server_check_stop(struct server *s)
     close_handle((uv_handle_t *)&s->listener, NULL);
     close_handle((uv_handle_t *)&s->tick, NULL);
     close_handle((uv_handle_t *)&s->sync, NULL);
+    close_handle((uv_handle_t *)&s->before_wait, NULL);
+    writer_done(&s->writer);
     close_handle((uv_handle_t *)&s->terminate, NULL);
     close_handle((uv_handle_t *)&s->interrupt, NULL);
     close_handle((uv_handle_t *)&s->hangup, NULL);
@@ -237,16 +248,18 @@ static int start_loop(struct server *s)
     if (uv_loop_init(&s->loop) < 0)
         return MSCACHE_ENOMEM;
     if (uv_poll_init(&s->loop, &s->listener, s->listen_fd) < 0 || uv_timer_init(&s->loop, &s->tick) < 0 ||
-        uv_timer_init(&s->loop, &s->sync) < 0 || uv_signal_init(&s->loop, &s->terminate) < 0 ||
+        uv_timer_init(&s->loop, &s->sync) < 0 || uv_prepare_init(&s->loop, &s->before_wait) < 0 || uv_signal_init(&s->loop, &s->terminate) < 0 ||
         uv_signal_init(&s->loop, &s->interrupt) < 0 || uv_signal_init(&s->loop, &s->hangup) < 0)
         return MSCACHE_ESYSTEM;
-    s->listener.data = s->tick.data = s->sync.data = s;
+    s->listener.data = s->tick.data = s->sync.data = s->before_wait.data = s;
     s->terminate.data = s->interrupt.data = s->hangup.data = s;
     signal(SIGPIPE, SIG_IGN);
+    writer_init(&s->writer, s);
     uv_signal_start(&s->terminate, on_end_signal, SIGTERM);
     uv_signal_start(&s->interrupt, on_end_signal, SIGINT);
     uv_signal_start(&s->hangup, on_hangup, SIGHUP);
     uv_timer_start(&s->tick, on_tick, TICK, TICK);
+    uv_prepare_start(&s->before_wait, on_before_wait);
     uv_timer_start(&s->sync, on_sync, 1000 * s->settings.sync, 1000 * s->settings.sync);
     return 0;
 }
@@ -265,7 +278,7 @@ int server_init(struct server *s, const struct settings *settings, struct store 
     s->uid = geteuid();
     s->started = time(NULL);
     list_init(&s->sessions);
-    writer_init(&s->writer);
+    list_init(&s->unsent);
     r = s->service ? socket_listen_service(settings->socket, &s->listen_fd, err, err_size)
                    : socket_listen_private(store_root_fd(store), &s->listen_fd, err, err_size);
     if (r < 0)

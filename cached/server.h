@@ -27,12 +27,14 @@ struct server {
 
     uv_loop_t loop;
     uv_timer_t tick, sync;
+    uv_prepare_t before_wait;
     uv_signal_t terminate, interrupt, hangup;
     uv_poll_t listener;
     int listen_fd;
     bool listening;
 
     struct list sessions;
+    struct list unsent; /* sessions with output of this turn of the loop */
     size_t n_sessions;
     uint64_t session_numbers;
     struct claims *claims;

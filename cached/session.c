@@ -50,6 +50,7 @@ void session_close(struct session *s)
         return;
     s->closed = s->failed = true;
     list_del(&s->link);
+    list_del(&s->unsent);
     fetch_cancel_all(s);
     output_done(&s->out);
     uv_close((uv_handle_t *)&s->poll, on_closed);
@@ -240,8 +241,6 @@ void session_fail(struct session *s)
 void session_send(struct session *s, struct frame **frame)
 {
     struct frame *f = *frame;
-    bool first = list_empty(&s->out.frames);
-    uint64_t now = uv_now(&s->server->loop);
 
     *frame = NULL;
     if (s->failed) {
@@ -256,8 +255,15 @@ void session_send(struct session *s, struct frame **frame)
         session_fail(s);
         return;
     }
-    output_add(&s->out, f, now);
-    if (first && output_flush(&s->out, s->fd, now) < 0)
+    if (list_empty(&s->out.frames))
+        list_add_tail(&s->server->unsent, &s->unsent);
+    output_add(&s->out, f, uv_now(&s->server->loop));
+}
+
+void session_flush(struct session *s)
+{
+    list_del(&s->unsent);
+    if (output_flush(&s->out, s->fd, uv_now(&s->server->loop)) < 0)
         session_fail(s);
     watch(s);
 }
@@ -404,6 +410,7 @@ int session_new(struct server *server, int fd)
     s->since = uv_now(&server->loop);
     strcpy(s->program, "?");
     output_init(&s->out);
+    list_init(&s->unsent);
     list_init(&s->fetches);
     list_init(&s->listings);
     claim_owner_init(&s->claims, (uint32_t)server->settings.max_claims);

@@ -14,6 +14,7 @@
  * reading. */
 struct session {
     struct list link; /* of the server */
+    struct list unsent; /* of the server, while there is output that was not tried to be sent */
     struct server *server;
     uint64_t number; /* for the log */
     int fd;
@@ -57,10 +58,14 @@ bool session_is_admin(const struct session *s);
 /* The owner of the caches that it opens. */
 uid_t session_owner(const struct session *s);
 
-/* Send a frame; takes it. NULL stands for one that there was no memory for: the session fails. */
+/* Send a frame, together with all others of this turn of the loop; takes it. NULL stands for one that there was no
+ * memory for: the session fails. */
 void session_send(struct session *s, struct frame **f);
 void session_send_ok(struct session *s, uint32_t tag);
 void session_send_error(struct session *s, uint32_t tag, int code, const char *text);
+
+/* Send what is unsent. Called by the server before the loop waits. */
+void session_flush(struct session *s);
 
 /* Send the error, then close: what comes from the peer cannot be trusted. */
 void session_refuse(struct session *s, uint32_t tag, int code, const char *text);

@@ -12,6 +12,9 @@
 
 #define GROUP_MAX 64u                 /* samples in one group */
 #define GROUP_BYTES ((uint64_t)64 << 20)
+#define GATHER_N 8u                   /* samples, or */
+#define GATHER_BYTES ((uint64_t)4 << 20) /* bytes, that are not kept waiting for more; fewer wait so many */
+#define GATHER_MS 3u
 #define QUEUE_MAX 65536u              /* samples in the queue, however small */
 
 struct entry {
@@ -32,10 +35,17 @@ struct group {
     struct store_put puts[GROUP_MAX];
 };
 
-void writer_init(struct writer *w)
+void writer_init(struct writer *w, struct server *server)
 {
     *w = (struct writer){ 0 };
     list_init(&w->queue);
+    uv_timer_init(&server->loop, &w->gather);
+    w->gather.data = server;
+}
+
+void writer_done(struct writer *w)
+{
+    uv_close((uv_handle_t *)&w->gather, NULL);
 }
 
 bool writer_has_room(const struct server *server, uint64_t bytes)
@@ -96,7 +106,7 @@ static void run(struct job *j)
     g->r = store_put(j->server->store, g->puts, g->n, &g->retired);
 }
 
-static void start_group(struct server *server);
+static void start_group(struct server *server, bool gathered);
 
 static void done(struct job *j)
 {
@@ -121,10 +131,22 @@ static void done(struct job *j)
     }
     free(g->retired);
     free(g);
-    start_group(server);
+    start_group(server, false);
 }
 
-static void start_group(struct server *server)
+static void on_gathered(uv_timer_t *t)
+{
+    start_group(t->data, true);
+}
+
+static bool worth_a_group(const struct server *server)
+{
+    const struct writer *w = &server->writer;
+
+    return w->urgent || server->stopping || w->n >= GATHER_N || w->bytes >= GATHER_BYTES;
+}
+
+static void start_group(struct server *server, bool gathered)
 {
     struct writer *w = &server->writer;
     struct group *g;
@@ -132,6 +154,12 @@ static void start_group(struct server *server)
 
     if (w->busy || list_empty(&w->queue))
         return;
+    if (!gathered && !worth_a_group(server)) {
+        if (!uv_is_active((uv_handle_t *)&w->gather))
+            uv_timer_start(&w->gather, on_gathered, GATHER_MS, 0);
+        return;
+    }
+    uv_timer_stop(&w->gather);
     g = calloc(1, sizeof *g);
     if (!g)
         return; /* the next PUT tries again */
@@ -145,6 +173,7 @@ static void start_group(struct server *server)
         g->puts[g->n++].result = REASON_IO; /* unless the store says otherwise */
     }
     w->busy = true;
+    w->urgent = w->urgent && !list_empty(&w->queue);
     g->job.run = run;
     g->job.done = done;
     job_start(&g->job, server, NULL);
@@ -216,7 +245,8 @@ static int queue(struct session *s, uint32_t tag, const struct store_put *p, str
     list_add_tail(&w->queue, &e->link);
     w->bytes += p->length;
     w->n++;
-    start_group(s->server);
+    w->urgent = w->urgent || claims_awaited(s->server->claims, p->cache, p->key);
+    start_group(s->server, false);
     return 0;
 }
 

@@ -66,20 +66,25 @@ struct client_found {
     char text[256]; /* BAD */
 };
 
-/* Ask for n keys (any number; sent in frames of WIRE_KEYS_MAX); the first `claimable` of them may come back
- * as CLAIM, then they are the caller's to decode. Blocks until the answer is there, at most the time that a
+/* Ask for n keys (any number; sent in frames of WIRE_KEYS_MAX); `claimable` of them, the first that are absent, may come
+ * back as CLAIM, then they are the caller's to decode. Blocks until the answer is there, at most the time that a
  * living daemon could need (then MSCACHE_ETIMEOUT: go on without it). */
 int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t claimable, struct client_found *ret);
 
-/* Called from the connection's thread, with no lock held; must not block. found->state PENDING also stands
- * for a connection that broke: the caller decodes for itself. */
-typedef void (*client_done_fn)(void *arg, uint64_t cookie, const struct client_found *found);
+/* The same without blocking, by one message. */
+struct client_question {
+    const struct key *keys; /* not looked at after the call */
+    uint32_t n;             /* 1 to WIRE_KEYS_MAX */
+    uint32_t claimable;     /* with wait_ms: of the keys before this position, claims that their owners lost */
+    uint32_t wait_ms;       /* 0: the answer comes at once. Else it comes once no key is PENDING any more or one is CLAIM,
+                               at the latest so much later */
+};
 
-/* Ask to be told when a PENDING sample is decided, at the latest a second after timeout_ms. done is called
- * exactly once unless an error is returned. The claim of a lost claimant may come as CLAIM when `claim` is
- * set. */
-int client_wait(struct client_cache *k, struct key key, uint32_t timeout_ms, bool claim, client_done_fn done, void *arg,
-                uint64_t cookie);
+/* Called once, from the connection's thread, with no lock held; must not block. On an error (the connection broke, the
+ * daemon is too slow, it does not know the cache any more) nothing is found and nothing was claimed. False: it is too late
+ * for the answer; claims in it are given back. */
+typedef bool (*client_answer_fn)(void *arg, int error, const struct client_found *found, size_t n);
+int client_ask(struct client_cache *k, const struct client_question *q, client_answer_fn fn, void *arg);
 
 /* ---- reading ---- */
 
@@ -122,9 +127,12 @@ struct client_put {
     uint64_t decode_ns;
 };
 
-/* Offer a decoded sample. Sends and returns; done (may be NULL) is told WIRE_HIT with the location, or
- * WIRE_MISS with the reason; it is not called when an error is returned. The slice may be given back right
- * after. */
+/* Called from the connection's thread, with no lock held; must not block. */
+typedef void (*client_done_fn)(void *arg, uint64_t cookie, const struct client_found *found);
+
+/* Offer a decoded sample. Sends, perhaps a moment later together with others, and returns; done (may be NULL) is told
+ * WIRE_HIT with the location, or WIRE_MISS with the reason; it is not called when an error is returned. The slice may be
+ * given back right after. */
 int client_put(struct client_cache *k, const struct client_put *put, const struct client_slice *slice,
                client_done_fn done, void *arg, uint64_t cookie);
 

@@ -162,69 +162,99 @@ int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint3
     return 0;
 }
 
-/* ---- wait ---- */
+/* ---- questions that nobody waits for ---- */
 
-struct waiting {
+struct asking {
     struct client *client;
-    client_done_fn done;
+    client_answer_fn fn; /* NULL: it was told that no answer came */
     void *arg;
-    uint64_t cookie, cache;
-    struct key key;
-    bool told;
+    uint64_t cache;
+    uint32_t n;
+    struct key keys[];
 };
 
-static void tell(struct waiting *w, const struct client_found *found)
+/* False: nobody takes what was found. */
+static bool tell(struct asking *a, int error, const struct client_found *found)
 {
-    if (!w->told)
-        w->done(w->arg, w->cookie, found);
-    w->told = true;
+    client_answer_fn fn = a->fn;
+
+    a->fn = NULL;
+    return fn && fn(a->arg, error, found, error ? 0 : a->n);
 }
 
-static void on_waited(void *arg, struct link *l, int error, struct link_reply *r)
+/* The claims in an answer that nobody takes are nobody's work. */
+static void give_back(const struct asking *a, struct link *l, const struct client_found *found)
 {
-    static const struct client_found undecided = { .state = WIRE_PENDING };
-    struct waiting *w = arg;
-    struct client_found found = undecided;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (found[i].state == WIRE_CLAIM)
+            post_abandon(l, a->cache, a->keys[i], WIRE_ABANDON_CLOSING);
+}
+
+static int read_answer(const struct asking *a, struct link *l, struct link_reply *r, struct client_found *found)
+{
+    struct wire_error e;
+    int err;
+
+    if (r->type == WIRE_ERROR)
+        return get_error(&r->body, &e) || e.code >= 0 ? MSCACHE_EPROTOCOL : e.code;
+    err = read_found(r, a->n, found);
+    if (err)
+        link_break(l);
+    return err;
+}
+
+static void on_answer(void *arg, struct link *l, int error, struct link_reply *r)
+{
+    struct asking *a = arg;
+    struct client_found *found = r ? calloc(a->n, sizeof *found) : NULL;
 
     if (error == MSCACHE_ETIMEOUT) {
-        session_slow(w->client, l);
-        tell(w, &undecided);
-        return; /* the reply may still come, with a claim */
+        session_slow(a->client, l);
+        tell(a, error, NULL);
+        return; /* the reply may still come, with claims */
     }
-    if (r && r->type != WIRE_ERROR && read_found(r, 1, &found)) {
-        found = undecided;
-        link_break(l);
-    }
-    if (found.state == WIRE_CLAIM && w->told)
-        post_abandon(l, w->cache, w->key, WIRE_ABANDON_CLOSING);
-    tell(w, &found);
-    free(w);
+    if (r)
+        error = found ? read_answer(a, l, r, found) : MSCACHE_ENOMEM;
+    if (r && !found)
+        link_break(l); /* which gives back what it says */
+    if (!tell(a, error, found) && !error)
+        give_back(a, l, found);
+    free(found);
+    free(a);
 }
 
-static int wait_on(struct link *l, struct waiting *w, uint32_t timeout_ms, bool claim)
+static int ask_on(struct link *l, struct asking *a, const struct client_question *q)
 {
-    struct wire_fetch m = { .cache = w->cache, .claimable = claim, .timeout_ms = timeout_ms, .n = 1, .keys = &w->key };
-    struct frame f = fetch_frame(&m);
+    struct wire_fetch m = { .cache = a->cache, .claimable = q->claimable, .timeout_ms = q->wait_ms, .n = a->n,
+                            .keys = a->keys };
+    struct frame f;
 
-    return link_request(l, &f, WIRE_WAIT, timeout_ms + WAIT_GRACE_MS, on_waited, w);
+    if (link_is_slow(l))
+        return MSCACHE_ETIMEOUT;
+    f = fetch_frame(&m);
+    return q->wait_ms ? link_request(l, &f, WIRE_WAIT, q->wait_ms + WAIT_GRACE_MS, on_answer, a)
+                      : link_request(l, &f, WIRE_FETCH, SESSION_CALL_MS, on_answer, a);
 }
 
-int client_wait(struct client_cache *k, struct key key, uint32_t timeout_ms, bool claim, client_done_fn done, void *arg,
-                uint64_t cookie)
+int client_ask(struct client_cache *k, const struct client_question *q, client_answer_fn fn, void *arg)
 {
-    struct waiting *w = malloc(sizeof *w);
+    struct asking *a;
     struct link *l = NULL;
     int err;
 
-    if (!w)
+    if (!q->n || q->n > WIRE_KEYS_MAX)
+        return MSCACHE_EINVAL;
+    a = malloc(sizeof *a + q->n * sizeof *a->keys);
+    if (!a)
         return MSCACHE_ENOMEM;
-    *w = (struct waiting){ .client = k->client, .done = done, .arg = arg, .cookie = cookie, .key = key };
-    err = session_use(k->client, k, &l, &w->cache);
+    *a = (struct asking){ .client = k->client, .fn = fn, .arg = arg, .n = q->n };
+    memcpy(a->keys, q->keys, q->n * sizeof *a->keys);
+    err = session_use(k->client, k, &l, &a->cache);
     if (!err)
-        err = link_is_slow(l) ? MSCACHE_ETIMEOUT : wait_on(l, w, timeout_ms, claim);
+        err = ask_on(l, a, q);
     link_unref(l);
     if (err)
-        free(w);
+        free(a);
     return err;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 struct pending {
     uint32_t tag;
     bool timed_out; /* told so already */
+    bool held;      /* of link_request_held */
     uint64_t deadline;
     link_reply_fn fn;
     void *arg;
@@ -32,7 +34,10 @@ struct link {
     struct fork_fd sock, timer;
     atomic_bool slow, broken;
     atomic_uint_fast64_t quiet_until; /* it is taken for slow, whatever comes */
-    pthread_mutex_t send_lock;
+    pthread_mutex_t send_lock; /* the socket, and what follows */
+    unsigned char *held;       /* frames that are kept back */
+    size_t held_bytes, held_room;
+    unsigned n_held, held_due; /* frames there; replies due to such as were sent */
     pthread_mutex_t lock; /* what follows */
     bool dead;
     uint32_t last_tag;
@@ -94,6 +99,7 @@ void link_discard(struct link *l)
             free(p);
         }
     inbox_done(&l->in);
+    free(l->held);
     free(l);
 }
 
@@ -197,7 +203,58 @@ static int send_all(struct link *l, const unsigned char *p, size_t n)
     return 0;
 }
 
-static int transmit(struct link *l, struct frame *f, enum wire_type type, uint32_t tag)
+/* Send what is kept back. Under send_lock, as the next two. */
+static int send_held(struct link *l)
+{
+    size_t n = l->held_bytes;
+
+    if (!n)
+        return 0;
+    atomic_fetch_add(l->o.sent, l->n_held);
+    l->held_due += l->n_held;
+    l->n_held = 0;
+    l->held_bytes = 0;
+    return send_all(l, l->held, n);
+}
+
+static int hold(struct link *l, const struct frame *f)
+{
+    size_t n = l->held_bytes + f->c.pos;
+
+    if (n > l->held_room) {
+        unsigned char *more = realloc(l->held, 2 * n);
+
+        if (!more)
+            return MSCACHE_ENOMEM;
+        l->held = more;
+        l->held_room = 2 * n;
+    }
+    memcpy(l->held + l->held_bytes, f->bytes, f->c.pos);
+    l->held_bytes = n;
+    l->n_held++;
+    return 0;
+}
+
+/* What is kept back goes out before, in the same system call if it fits there. */
+static int send_frame(struct link *l, const struct frame *f, bool may_hold)
+{
+    int err;
+
+    if (may_hold || l->n_held) {
+        err = hold(l, f);
+        if (err)
+            return err;
+        if (may_hold && l->held_due && l->n_held < LINK_HELD_MAX)
+            return 0;
+        l->n_held -= !may_hold; /* its reply is not one to wait for */
+        atomic_fetch_add(l->o.sent, !may_hold);
+        return send_held(l);
+    }
+    atomic_fetch_add(l->o.sent, 1);
+    return send_all(l, f->bytes, f->c.pos);
+}
+
+static int transmit(struct link *l, struct frame *f, enum wire_type type, uint32_t tag, bool may_hold)
 {
     struct wire_head head = { .size = (uint32_t)f->c.pos, .type = (uint16_t)type, .tag = tag };
     struct cursor c = cursor_over(f->bytes, WIRE_HEAD_SIZE);
@@ -206,12 +263,10 @@ static int transmit(struct link *l, struct frame *f, enum wire_type type, uint32
     if (!f->c.bad && f->c.pos <= WIRE_FRAME_MAX) {
         put_head(&c, &head);
         pthread_mutex_lock(&l->send_lock);
-        err = atomic_load(&l->broken) ? MSCACHE_ENODAEMON : send_all(l, f->bytes, f->c.pos);
+        err = atomic_load(&l->broken) ? MSCACHE_ENODAEMON : send_frame(l, f, may_hold);
         pthread_mutex_unlock(&l->send_lock);
         if (err)
             link_break(l);
-        else
-            atomic_fetch_add(l->o.sent, 1);
     }
     free(f->bytes);
     f->bytes = NULL;
@@ -220,7 +275,7 @@ static int transmit(struct link *l, struct frame *f, enum wire_type type, uint32
 
 int link_post(struct link *l, struct frame *f, enum wire_type type)
 {
-    return transmit(l, f, type, 0);
+    return transmit(l, f, type, 0, false);
 }
 
 /* ---- requests ---- */
@@ -288,7 +343,8 @@ static int drop_frame(struct frame *f, int err)
     return err;
 }
 
-int link_request(struct link *l, struct frame *f, enum wire_type type, uint32_t timeout_ms, link_reply_fn fn, void *arg)
+static int request(struct link *l, struct frame *f, enum wire_type type, uint32_t timeout_ms, bool may_hold,
+                   link_reply_fn fn, void *arg)
 {
     struct pending *e = NULL;
     uint32_t tag;
@@ -300,6 +356,7 @@ int link_request(struct link *l, struct frame *f, enum wire_type type, uint32_t 
             return drop_frame(f, MSCACHE_ENOMEM);
         e->fn = fn;
         e->arg = arg;
+        e->held = may_hold;
         e->deadline = timeout_ms ? clock_now() + timeout_ms * MS_NS : 0;
     }
     tag = enter(l, e);
@@ -307,8 +364,18 @@ int link_request(struct link *l, struct frame *f, enum wire_type type, uint32_t 
         free(e);
         return drop_frame(f, MSCACHE_ENODAEMON);
     }
-    err = transmit(l, f, type, tag);
+    err = transmit(l, f, type, tag, may_hold);
     return err && (!e || take_back(l, tag)) ? err : 0;
+}
+
+int link_request(struct link *l, struct frame *f, enum wire_type type, uint32_t timeout_ms, link_reply_fn fn, void *arg)
+{
+    return request(l, f, type, timeout_ms, false, fn, arg);
+}
+
+int link_request_held(struct link *l, struct frame *f, enum wire_type type, link_reply_fn fn, void *arg)
+{
+    return request(l, f, type, 0, true, fn, arg);
 }
 
 /* ---- the connection's thread ---- */
@@ -352,6 +419,25 @@ static void expire(struct link *l)
         e->fn(e->arg, l, MSCACHE_ETIMEOUT, NULL);
 }
 
+static void held_answered(struct link *l)
+{
+    pthread_mutex_lock(&l->send_lock);
+    l->held_due--;
+    pthread_mutex_unlock(&l->send_lock);
+}
+
+/* Nothing more is due: what is kept back would wait for ever. */
+static int release_held(struct link *l)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&l->send_lock);
+    if (!l->held_due)
+        err = send_held(l);
+    pthread_mutex_unlock(&l->send_lock);
+    return err;
+}
+
 static int deliver(struct link *l, uint32_t tag, struct link_reply *r)
 {
     struct pending **p, *e;
@@ -366,6 +452,8 @@ static int deliver(struct link *l, uint32_t tag, struct link_reply *r)
     if (e && last)
         *p = e->next;
     pthread_mutex_unlock(&l->lock);
+    if (e && e->held && last)
+        held_answered(l);
     if (e)
         e->fn(e->arg, l, 0, r);
     if (last)
@@ -393,7 +481,8 @@ int link_pump(struct link *l, uint64_t deadline)
         return MSCACHE_ETIMEOUT;
     if (p[1].revents)
         expire(l);
-    return p[0].revents ? inbox_read(&l->in, l->sock.fd, on_frame, l) : 0;
+    n = p[0].revents ? inbox_read(&l->in, l->sock.fd, on_frame, l) : 0;
+    return n ? n : release_held(l);
 }
 
 static struct pending *any_pending(struct link *l)

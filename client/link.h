@@ -63,6 +63,11 @@ int link_post(struct link *l, struct frame *f, enum wire_type type);
  * timeout_ms without reply (0: never) it is told MSCACHE_ETIMEOUT. */
 int link_request(struct link *l, struct frame *f, enum wire_type type, uint32_t timeout_ms, link_reply_fn fn, void *arg);
 
+/* A request that may be kept back and sent with others, or with the next message of another kind: while replies to such
+ * requests are due, up to LINK_HELD_MAX of them are. The peer answers soon or the connection is lost. No time-out. */
+#define LINK_HELD_MAX 8u
+int link_request_held(struct link *l, struct frame *f, enum wire_type type, link_reply_fn fn, void *arg);
+
 /* Wait until something comes, or the deadline (clock_now; 0: none), and handle it. MSCACHE_ETIMEOUT;
  * MSCACHE_ENODAEMON, MSCACHE_EPROTOCOL: the connection is lost. */
 int link_pump(struct link *l, uint64_t deadline);

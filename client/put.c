@@ -83,7 +83,7 @@ static int put_on(struct link *l, uint64_t cache, const struct client_put *put, 
         return MSCACHE_ENODAEMON; /* of a connection that was lost */
     f = put_frame(put, slice, cache);
     arena_hold(slice->arena, slice->offset);
-    err = link_request(l, &f, WIRE_PUT, 0, on_stored, p);
+    err = link_request_held(l, &f, WIRE_PUT, on_stored, p);
     if (err)
         arena_give(slice->arena, slice->offset);
     return err;

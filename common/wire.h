@@ -13,7 +13,7 @@
  *
  * A new version adds messages or fields at the end of bodies; the numbers below are never given to anything else. */
 #define WIRE_VERSION_MIN 1
-#define WIRE_VERSION_MAX 1
+#define WIRE_VERSION_MAX 2
 
 #define WIRE_HEAD_SIZE 12u
 #define WIRE_FRAME_MAX ((uint32_t)1 << 20) /* bytes, head included; both sides drop a peer that exceeds it */
@@ -122,7 +122,8 @@ struct wire_live {
 
 struct wire_fetch {
     uint64_t cache;
-    uint32_t claimable;  /* FETCH and WAIT: so many of the first keys may come back as CLAIM */
+    uint32_t claimable;  /* FETCH: so many of the keys, the first that are absent, may come back as CLAIM (version 1: only
+                            keys before this position); WAIT: keys before this position may */
     uint32_t timeout_ms; /* WAIT only */
     uint32_t n;
     const struct key *keys; /* reading: inside the frame */

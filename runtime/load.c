@@ -3,13 +3,12 @@
 
 #include <stdlib.h>
 
+#include "runtime/ask.h"
 #include "runtime/fresh.h"
 #include "runtime/sample.h"
 
-#define TRIES 3             /* questions for one sample, before it is decoded without */
-#define WAIT_MIN_MS 1000u   /* for another job's decode */
-#define WAIT_MEANS 8u       /* and so many times the mean decode */
-#define CLAIMS_WAIT_MS 20u  /* until one of this job's own puts is answered */
+#define TRIES 6            /* looks at one sample, before it is decoded without */
+#define CLAIMS_WAIT_MS 20u /* until one of this job's own puts is answered */
 #define CLAIMS_TRIES 50
 
 /* ---- from the cache ---- */
@@ -75,110 +74,19 @@ static void forget_record(struct worker *w, const struct ticket *t, struct known
 
 /* ---- what the daemon says ---- */
 
-/* In the connection's thread. */
-static void wait_done(void *arg, uint64_t cookie, const struct client_found *found)
-{
-    struct ticket *t = arg;
-    struct mscache_loader *l = t->loader;
-
-    (void)cookie;
-    pthread_mutex_lock(&l->lock);
-    if (found->state == WIRE_HIT && !locations_known(l->locations, t->id))
-        locations_set(l->locations, t->id, found->location);
-    t->alone = found->state == WIRE_PENDING;
-    t->next = NULL;
-    if (t->generation == l->generation && !l->stop) {
-        l->parked--;
-        *l->ready_end = t;
-        l->ready_end = &t->next;
-        pthread_cond_signal(&l->work);
-    } else {
-        free(t);
-    }
-    pthread_mutex_unlock(&l->lock);
-    loader_unref(l);
-}
-
-/* Leave a sample that another job decodes until it is there. False: nobody will tell, decode it. */
-static bool park(struct worker *w, const struct ticket *t)
-{
-    struct mscache_loader *l = w->loader;
-    struct ticket *waiting = malloc(sizeof *waiting);
-    uint64_t ms = WAIT_MEANS * sample_mean_decode(l) / 1000000u;
-
-    if (!waiting)
-        return false;
-    *waiting = *t;
-    loader_ref(l);
-    pthread_mutex_lock(&l->lock);
-    l->parked++;
-    pthread_mutex_unlock(&l->lock);
-    if (client_wait(l->cache, sample_key(l, t->id), ms > WAIT_MIN_MS ? (uint32_t)ms : WAIT_MIN_MS, false,
-                    wait_done, waiting, 0) == 0)
-        return true;
-    pthread_mutex_lock(&l->lock);
-    l->parked--;
-    pthread_mutex_unlock(&l->lock);
-    loader_unref(l);
-    free(waiting);
-    return false;
-}
-
-/* This sample and what comes next and is neither known nor was asked for: the ids to ask for. */
-static size_t question(struct mscache_loader *l, const struct ticket *t, uint64_t ids[LOADER_FETCH])
-{
-    uint64_t limit = (l->head + l->options.prefetch) * l->options.batch;
-    uint64_t number = l->asked > t->number ? l->asked : t->number + 1;
-    size_t n = 0;
-
-    ids[n++] = t->id;
-    for (; number < limit && number < l->run.samples && n < LOADER_FETCH; number++) {
-        ids[n] = workers_sample(l, number);
-        n += !locations_known(l->locations, ids[n]);
-    }
-    l->asked = number;
-    return n;
-}
-
-static enum hint hint_of(uint8_t state)
-{
-    return state == WIRE_MISS ? HINT_MISSING : state == WIRE_PENDING ? HINT_PENDING : HINT_NONE;
-}
-
-static void note_answer(struct mscache_loader *l, const uint64_t *ids, const struct client_found *found, size_t n)
-{
-    pthread_mutex_lock(&l->lock);
-    for (size_t i = 0; i < n; i++) {
-        if (found[i].state == WIRE_HIT)
-            locations_set(l->locations, ids[i], found[i].location);
-        else if (i > 0) /* the first one is dealt with now */
-            locations_hint(l->locations, ids[i], hint_of(found[i].state));
-    }
-    pthread_mutex_unlock(&l->lock);
-}
-
-/* Ask the daemon for the sample. At most this one is claimed: a claim is held only by a thread that decodes. */
+/* Ask the daemon for this one sample, to decode it if nobody does. */
 static int ask(struct worker *w, const struct ticket *t, struct client_found *ret)
 {
-    struct mscache_loader *l = w->loader;
-    struct client_found found[LOADER_FETCH];
-    struct key keys[LOADER_FETCH];
-    uint64_t ids[LOADER_FETCH], clock;
-    size_t n;
-    int r;
+    struct key key = sample_key(w->loader, t->id);
+    uint64_t clock = stats_now();
+    int r = client_fetch(w->loader->cache, &key, 1, 1, ret);
 
-    pthread_mutex_lock(&l->lock);
-    n = question(l, t, ids);
-    pthread_mutex_unlock(&l->lock);
-    for (size_t i = 0; i < n; i++)
-        keys[i] = sample_key(l, ids[i]);
-    clock = stats_now();
-    r = client_fetch(l->cache, keys, n, 1, found);
     w->part.fetch_ns += sample_lap(&clock);
-    if (r < 0)
+    if (r < 0 || ret->state != WIRE_HIT)
         return r;
-    note_answer(l, ids, found, n);
-    *ret = found[0];
+    pthread_mutex_lock(&w->loader->lock);
+    locations_set(w->loader->locations, t->id, ret->location);
+    pthread_mutex_unlock(&w->loader->lock);
     return 0;
 }
 
@@ -207,7 +115,7 @@ static void decode_duplicate(struct worker *w, const struct ticket *t)
     fresh_load(w, t, CLAIM_LATE);
 }
 
-/* Act on the answer. False: the sample's record is known now. */
+/* Act on the answer. False: the sample is to be looked at again. */
 static bool act(struct worker *w, const struct ticket *t, const struct client_found *found)
 {
     switch (found->state) {
@@ -217,9 +125,8 @@ static bool act(struct worker *w, const struct ticket *t, const struct client_fo
         fresh_load(w, t, CLAIM_OURS);
         return true;
     case WIRE_PENDING:
-        if (!park(w, t))
-            decode_duplicate(w, t);
-        return true;
+        ask_pending(w->loader, &t->id, 1);
+        return ask_park(w->loader, t);
     case WIRE_BAD:
         workers_finish(w, t, found->error, found->text);
         return true;
@@ -229,46 +136,52 @@ static bool act(struct worker *w, const struct ticket *t, const struct client_fo
     }
 }
 
-static bool serve_known(struct worker *w, const struct ticket *t, struct known *known)
+/* Act on what is known of a sample that has no record. False: nothing is. */
+static bool act_on_hint(struct worker *w, const struct ticket *t, enum hint hint)
 {
-    struct mscache_loader *l = w->loader;
-    int r;
+    switch (hint) {
+    case HINT_CLAIMED: fresh_load(w, t, CLAIM_OURS); return true;
+    case HINT_ALONE: decode_duplicate(w, t); return true;
+    case HINT_MISSING: decode_unclaimed(w, t); return true;
+    case HINT_PENDING: return ask_park(w->loader, t);
+    default: return false;
+    }
+}
+
+/* What is known of the sample; a hint is then used up, unless an answer to it is due. */
+static struct known look(struct mscache_loader *l, uint64_t id)
+{
+    struct known known;
 
     pthread_mutex_lock(&l->lock);
-    *known = locations_get(l->locations, t->id);
-    if (!known->location.segment)
-        locations_take_hint(l->locations, t->id);
+    known = locations_get(l->locations, id);
+    if (!known.location.segment && known.hint != HINT_PENDING)
+        locations_take_hint(l->locations, id);
+    l->claims -= !known.location.segment && known.hint == HINT_CLAIMED;
     pthread_mutex_unlock(&l->lock);
-    if (!known->location.segment)
-        return false;
-    r = load_record(w, t, *known);
+    return known;
+}
+
+static bool serve_known(struct worker *w, const struct ticket *t, struct known known)
+{
+    int r = load_record(w, t, known);
+
     if (r < 0)
-        forget_record(w, t, *known, r);
+        forget_record(w, t, known, r);
     return r == 0;
 }
 
 void load_sample(struct worker *w, const struct ticket *t)
 {
     struct client_found found;
-    struct known known;
 
-    if (!w->loader->cache) {
-        fresh_load(w, t, CLAIM_NONE);
-        return;
-    }
-    for (int i = 0; i < TRIES; i++) {
-        if (serve_known(w, t, &known))
+    for (int i = 0; w->loader->cache && i < TRIES; i++) {
+        struct known known = look(w->loader, t->id);
+
+        if (known.location.segment ? serve_known(w, t, known) : act_on_hint(w, t, (enum hint)known.hint))
             return;
-        if (t->alone) {
-            decode_duplicate(w, t);
-            return;
-        }
-        if (known.hint == HINT_MISSING) {
-            decode_unclaimed(w, t);
-            return;
-        }
-        if (known.hint == HINT_PENDING && park(w, t))
-            return;
+        if (known.location.segment || known.hint != HINT_NONE || ask_wait(w, t))
+            continue;
         if (ask_for_claim(w, t, &found) < 0)
             break;
         if (act(w, t, &found))

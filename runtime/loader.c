@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/ask.h"
 #include "runtime/options.h"
 #include "runtime/stats.h"
 
@@ -35,12 +36,14 @@ static struct mscache_loader *loader_new(const mscache_loader_options *o)
     atomic_init(&l->refs, 1);
     l->pid = getpid();
     l->options = *o;
-    l->ready_end = &l->ready;
+    tickets_init(&l->ready);
+    tickets_init(&l->parking);
     l->opened_at = l->used_at = stats_now();
     pthread_mutex_init(&l->lock, NULL);
     cond_init(&l->work);
     cond_init(&l->finished);
     cond_init(&l->stored);
+    cond_init(&l->answer);
     return l;
 }
 
@@ -54,6 +57,7 @@ void loader_unref(struct mscache_loader *l)
     if (atomic_fetch_sub(&l->refs, 1) != 1)
         return;
     locations_free(l->locations);
+    pthread_cond_destroy(&l->answer);
     pthread_cond_destroy(&l->stored);
     pthread_cond_destroy(&l->finished);
     pthread_cond_destroy(&l->work);
@@ -147,7 +151,8 @@ static int open_parts(struct mscache_loader *l, mscache *m, char *err, size_t er
     o->paths = NULL;
     o->labels = NULL;
     loader_begin(l, o->seed, 0, 0);
-    return workers_start(l, o->threads ? o->threads : options_threads(), err, err_size);
+    o->threads = o->threads ? o->threads : options_threads();
+    return workers_start(l, o->threads, err, err_size);
 }
 
 int mscache_loader_open(mscache_loader **ret, mscache *m, const mscache_loader_options *o, char *err, size_t err_size)
@@ -180,6 +185,7 @@ int mscache_loader_open(mscache_loader **ret, mscache *m, const mscache_loader_o
 static void close_cache(struct mscache_loader *l)
 {
     if (l->cache) {
+        ask_close(l);
         loader_drain(l);
         loader_send_used(l);
         client_cache_close(l->cache);
@@ -190,12 +196,8 @@ static void close_cache(struct mscache_loader *l)
 
 static void close_window(struct mscache_loader *l)
 {
-    while (l->ready) {
-        struct ticket *t = l->ready;
-
-        l->ready = t->next;
-        free(t);
-    }
+    tickets_clear(&l->ready);
+    tickets_clear(&l->parking);
     for (uint32_t i = 0; l->window && i < l->options.prefetch; i++) {
         if (l->window[i])
             ring_give(l->window[i]);

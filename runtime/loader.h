@@ -13,12 +13,14 @@
 #include "runtime/locations.h"
 #include "runtime/ring.h"
 #include "runtime/sampler.h"
+#include "runtime/tickets.h"
 
 /* The inside of a loader, shared by the files of this folder.
  *
  * A run is what is left of one epoch for this shard: tickets 0 ... samples-1, handed to the workers in order and
  * delivered in order. The window holds the slots of batches head ... head+prefetch-1; batch b is in window[b % prefetch].
- * A ticket whose sample another job decodes is parked; the client's thread puts it on the ready list. */
+ * What comes next is asked for ahead (runtime/ask.h). A ticket whose sample another job decodes is parked; the client's
+ * thread puts it on the ready list. */
 
 #define LOADER_ERROR SLOT_TEXT
 
@@ -30,17 +32,6 @@ struct run {
     uint64_t base; /* position in the global order where it begins */
     uint64_t samples, batches;
     struct order order;
-};
-
-/* A sample on its way. */
-struct ticket {
-    uint64_t number;     /* in the run */
-    uint64_t id;         /* in the listing */
-    uint64_t begun;      /* when it was taken, ns */
-    bool alone;          /* waited in vain: decode without asking */
-    uint64_t generation; /* of the run */
-    struct ticket *next; /* in the ready list */
-    struct mscache_loader *loader;
 };
 
 struct worker;
@@ -69,13 +60,18 @@ struct mscache_loader {
     struct run run;          /* changes only while no worker is active */
     uint64_t generation;     /* number of runs begun */
     uint64_t next;           /* ticket to be taken */
-    uint64_t asked;          /* the daemon was asked for all tickets below, once */
+    uint64_t asked;          /* the daemon was asked for all tickets below */
+    uint64_t answered;       /* and has answered for these; less than asked while a question is under way */
+    bool short_of_claims;    /* the last answer left samples that nobody decodes */
+    uint32_t claims;         /* samples claimed by this loader, their tickets not taken yet */
+    unsigned answering;      /* answers that are being dealt with */
+    pthread_cond_t answer;   /* `answered` or `answering` changed */
     uint64_t head;           /* batch that the caller gets next */
     struct slot **window;    /* [prefetch] */
-    struct ticket *ready, **ready_end;
+    struct tickets ready, parking;
     struct locations *locations; /* NULL: no cache */
     unsigned active;             /* workers that have a ticket */
-    uint64_t parked;             /* tickets of this run whose answer is due */
+    uint64_t parked;             /* tickets in `parking` */
     uint64_t puts;               /* answers due */
     uint64_t arena_ns;           /* threads waiting for the arena at the caller's cost */
     bool held;                   /* no tickets are handed out */
@@ -97,6 +93,9 @@ struct mscache_loader {
 
 /* Begin a run. No worker may be active. */
 void loader_begin(struct mscache_loader *l, uint64_t seed, uint64_t epoch, uint64_t base);
+
+/* One past the last ticket that may be taken now. With the lock held. */
+uint64_t loader_window_end(const struct mscache_loader *l);
 
 /* Wait until no worker is active and the daemon has answered every put, a few seconds at most. */
 void loader_drain(struct mscache_loader *l);

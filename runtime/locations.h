@@ -10,7 +10,9 @@
 enum hint {
     HINT_NONE,
     HINT_MISSING, /* it will not store one */
-    HINT_PENDING, /* somebody else decodes it */
+    HINT_PENDING, /* somebody else decodes it, and the daemon will tell when it is there */
+    HINT_ALONE,   /* somebody else was to decode it, and nobody will tell: decode it */
+    HINT_CLAIMED, /* it is this loader's to decode */
 };
 
 /* What a loader knows of each sample's record: 16 bytes a sample. No lock of its own. */

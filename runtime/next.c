@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/ask.h"
 #include "runtime/stats.h"
 
 #define USED_EVERY_NS ((uint64_t)10 * 1000000000u)
@@ -38,20 +39,22 @@ static void run_init(struct mscache_loader *l, uint64_t seed, uint64_t epoch, ui
     order_init(&run->order, n, seed, epoch, o->shuffle);
 }
 
+uint64_t loader_window_end(const struct mscache_loader *l)
+{
+    uint64_t end = (l->head + l->options.prefetch) * l->options.batch;
+
+    return end < l->run.samples ? end : l->run.samples;
+}
+
 void loader_begin(struct mscache_loader *l, uint64_t seed, uint64_t epoch, uint64_t base)
 {
     run_init(l, seed, epoch, base);
     l->generation++;
-    l->next = l->asked = l->head = 0;
+    l->next = l->asked = l->answered = l->head = 0;
     l->parked = 0;
     l->at_end = false;
-    while (l->ready) {
-        struct ticket *t = l->ready;
-
-        l->ready = t->next;
-        free(t);
-    }
-    l->ready_end = &l->ready;
+    tickets_clear(&l->ready);
+    tickets_clear(&l->parking);
     for (uint64_t b = 0; b < l->options.prefetch; b++)
         prepare(l, b);
     pthread_cond_broadcast(&l->work);
@@ -63,6 +66,7 @@ static void change_run(struct mscache_loader *l, uint64_t seed, uint64_t epoch, 
     l->held = true;
     while (l->active)
         pthread_cond_wait(&l->finished, &l->lock);
+    ask_end(l);
     l->held = false;
     loader_begin(l, seed, epoch, base);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/cpu.h"
+#include "runtime/ask.h"
 #include "runtime/batch.h"
 #include "runtime/load.h"
 #include "runtime/options.h"
@@ -42,13 +43,11 @@ static void idle(struct mscache_loader *l)
 
 static bool take_ready(struct mscache_loader *l, struct ticket *ret)
 {
-    struct ticket *t = l->ready;
+    struct ticket *t = l->ready.first;
 
     if (!t)
         return false;
-    l->ready = t->next;
-    if (!l->ready)
-        l->ready_end = &l->ready;
+    tickets_unlink(&l->ready, &l->ready.first);
     *ret = *t;
     free(t);
     return true;
@@ -56,17 +55,9 @@ static bool take_ready(struct mscache_loader *l, struct ticket *ret)
 
 static bool take_next(struct mscache_loader *l, struct ticket *ret)
 {
-    uint64_t limit = (l->head + l->options.prefetch) * l->options.batch;
-
-    if (l->next >= limit || l->next >= l->run.samples)
+    if (l->next >= loader_window_end(l))
         return false;
-    *ret = (struct ticket){
-        .number = l->next,
-        .id = workers_sample(l, l->next),
-        .begun = stats_now(),
-        .generation = l->generation,
-        .loader = l,
-    };
+    *ret = (struct ticket){ .number = l->next, .id = workers_sample(l, l->next), .begun = stats_now() };
     l->next++;
     return true;
 }
@@ -92,7 +83,11 @@ static void *worker_main(void *arg)
 
     pthread_mutex_lock(&l->lock);
     while (take(l, &t)) {
+        bool ask = ask_is_time(l);
+
         pthread_mutex_unlock(&l->lock);
+        if (ask)
+            ask_ahead(l);
         load_sample(w, &t);
         pthread_mutex_lock(&l->lock);
         if (--l->active == 0) {
@@ -232,6 +227,7 @@ void workers_stop(struct mscache_loader *l)
     pthread_mutex_lock(&l->lock);
     l->stop = true;
     pthread_cond_broadcast(&l->work);
+    pthread_cond_broadcast(&l->answer);
     pthread_mutex_unlock(&l->lock);
     for (unsigned i = 0; i < l->num_workers; i++) {
         pthread_join(l->workers[i]->thread, NULL);

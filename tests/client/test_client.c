@@ -25,13 +25,11 @@ Test(client, a_sample_is_claimed_once_put_and_read_by_the_other)
     cr_assert_eq(world_fetch(ka, key, 1).state, WIRE_CLAIM);
     cr_assert_eq(world_fetch(kb, key, 1).state, WIRE_PENDING);
     told_init(&put);
-    told_init(&wait);
-    cr_assert_eq(client_wait(kb, key, 60000, false, told_done, &wait, 7), 0);
+    cr_assert_eq(world_wait(kb, key, 60000, false, &wait), 0);
     cr_assert_eq(world_put(a, ka, key, 42, &put), 0);
     told_wait(&put);
     told_wait(&wait);
     cr_assert_eq(wait.times, 1);
-    cr_assert_eq(wait.cookie, 7);
     cr_assert_eq(wait.found.state, WIRE_HIT);
     world_check(b, kb, key, wait.found.location, 42);
     world_check(a, ka, key, put.found.location, 42);
@@ -82,8 +80,7 @@ Test(client, an_abandoned_claim_goes_to_one_who_waits)
     struct told wait;
 
     cr_assert_eq(world_fetch(ka, world_key(1), 1).state, WIRE_CLAIM);
-    told_init(&wait);
-    cr_assert_eq(client_wait(kb, world_key(1), 60000, true, told_done, &wait, 0), 0);
+    cr_assert_eq(world_wait(kb, world_key(1), 60000, true, &wait), 0);
     client_abandon(ka, world_key(1), WIRE_ABANDON_CHANGED);
     told_wait(&wait);
     cr_assert_eq(wait.found.state, WIRE_CLAIM);
@@ -98,8 +95,7 @@ Test(client, a_wait_ends_after_its_time)
     struct told wait;
 
     cr_assert_eq(world_fetch(ka, world_key(1), 1).state, WIRE_CLAIM);
-    told_init(&wait);
-    cr_assert_eq(client_wait(kb, world_key(1), 20, false, told_done, &wait, 0), 0);
+    cr_assert_eq(world_wait(kb, world_key(1), 20, false, &wait), 0);
     told_wait(&wait);
     cr_assert_eq(wait.found.state, WIRE_PENDING);
     client_free(a);
@@ -279,11 +275,12 @@ Test(client, without_a_daemon_every_call_says_so_and_one_warning_is_given)
     struct client_found found;
     struct client_slice slice;
     struct wire_used used = { .hits = 1 };
+    struct told told;
     char text[1024];
 
     cr_assert_not(client_connected(c));
     cr_assert_eq(client_fetch(k, &key, 1, 1, &found), MSCACHE_ENODAEMON);
-    cr_assert_eq(client_wait(k, key, 10, true, told_done, NULL, 0), MSCACHE_ENODAEMON);
+    cr_assert_eq(world_wait(k, key, 10, true, &told), MSCACHE_ENODAEMON);
     cr_assert_eq(client_arena_take(c, 10, &slice), MSCACHE_ENODAEMON);
     cr_assert_eq(client_put_bad(k, key, MSCACHE_ECORRUPT, "x", 0), MSCACHE_ENODAEMON);
     cr_assert_eq(client_report(k, key, (struct location){ 1, 2, 3 }), MSCACHE_ENODAEMON);

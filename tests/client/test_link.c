@@ -184,6 +184,66 @@ Test(link, rows_come_one_by_one_until_the_end)
     part(&e);
 }
 
+static void request_held(struct ends *e, struct told *t)
+{
+    struct frame f = frame_new(0);
+
+    memset(t, 0, sizeof *t);
+    cr_assert_eq(link_request_held(e->link, &f, WIRE_PING, on_reply, t), 0);
+}
+
+Test(link, held_requests_go_out_when_the_one_before_is_answered)
+{
+    struct told told[3];
+    struct ends e;
+    uint32_t tag;
+
+    join(&e);
+    for (int i = 0; i < 3; i++)
+        request_held(&e, &told[i]);
+    cr_assert_eq(e.sent, 1, "the first goes at once");
+    peer_sends(&e, WIRE_OK, peer_reads(&e), 7);
+    cr_assert_eq(link_pump(e.link, SOON), 0);
+    cr_assert_eq(told[0].times, 1);
+    cr_assert_eq(told[1].times, 0);
+    cr_assert_eq(e.sent, 3);
+    for (int i = 1; i < 3; i++) {
+        tag = peer_reads(&e);
+        peer_sends(&e, WIRE_OK, tag, 8);
+    }
+    while (!told[2].times)
+        cr_assert_eq(link_pump(e.link, SOON), 0);
+    cr_assert_eq(told[1].value, 8);
+    request_held(&e, &told[0]);
+    cr_assert_eq(e.sent, 4, "nothing is due any more");
+    part(&e);
+}
+
+Test(link, held_requests_go_out_when_they_are_many_and_before_any_other)
+{
+    struct told told[LINK_HELD_MAX + 2], other;
+    struct ends e;
+    uint32_t tags[LINK_HELD_MAX + 3];
+
+    join(&e);
+    for (unsigned i = 0; i < LINK_HELD_MAX; i++)
+        request_held(&e, &told[i]);
+    cr_assert_eq(e.sent, 1);
+    request_held(&e, &told[LINK_HELD_MAX]);
+    cr_assert_eq(e.sent, LINK_HELD_MAX + 1);
+    request_held(&e, &told[LINK_HELD_MAX + 1]);
+    cr_assert_eq(e.sent, LINK_HELD_MAX + 1);
+    request(&e, 0, &other);
+    cr_assert_eq(e.sent, LINK_HELD_MAX + 3);
+    for (unsigned i = 0; i < LINK_HELD_MAX + 3; i++) {
+        tags[i] = peer_reads(&e);
+        cr_assert(i == 0 || tags[i] == tags[i - 1] + 1, "in the order in which they were made");
+    }
+    part(&e);
+    for (unsigned i = 0; i < LINK_HELD_MAX + 2; i++)
+        cr_assert_eq(told[i].error, MSCACHE_ENODAEMON);
+}
+
 Test(link, a_frame_of_impossible_size_ends_the_connection)
 {
     unsigned char bytes[WIRE_HEAD_SIZE];

@@ -45,6 +45,9 @@ void told_init(struct told *t);
 void told_done(void *arg, uint64_t cookie, const struct client_found *found);
 void told_wait(struct told *t);
 
+/* Ask to be told (told_wait) when one key is decided; PENDING stands for an error. */
+int world_wait(struct client_cache *k, struct key key, uint32_t ms, bool claim, struct told *t);
+
 /* Ask for one key. */
 struct client_found world_fetch(struct client_cache *k, struct key key, uint32_t claims);
 

@@ -417,6 +417,7 @@ Test(cached, a_loader_closed_in_the_middle_of_filling_lets_others_go_on)
         mscache_loader *l = must_open(m, &o);
 
         cr_assert(key_equal(hash_epoch(l), uncached_hash(STORED, 1)));
+        cr_assert_eq(stats_of(l).duplicates, 0, "no claim was left behind");
         mscache_loader_close(l);
     }
     mscache_close(m);
