@@ -6,6 +6,8 @@
 
 DECL_RESIZE_H(resize_h_avx2);
 DECL_RESIZE_V(resize_v_avx2);
+DECL_RESIZE_H(resize_h_avx512);
+DECL_RESIZE_V(resize_v_avx512);
 
 static inline void resize_init_x86(struct kernels *k, unsigned flags)
 {
@@ -13,6 +15,10 @@ static inline void resize_init_x86(struct kernels *k, unsigned flags)
         return;
     k->resize_h = resize_h_avx2;
     k->resize_v = resize_v_avx2;
+    if (!(flags & CPU_AVX512))
+        return;
+    k->resize_h = resize_h_avx512;
+    k->resize_v = resize_v_avx512;
 }
 
 #endif
