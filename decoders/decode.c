@@ -125,6 +125,15 @@ int decoder_pixels(struct decoder *d, const struct region *region, const struct 
     return err;
 }
 
+int decoder_outcome(struct decoder *d)
+{
+    const struct region any = { .width = 1, .height = 1 };
+    uint8_t pixel[8];
+    const struct image image = { pixel, sizeof pixel, 1, 1, d->info.channels, d->info.dtype };
+
+    return decoder_pixels(d, &any, &image);
+}
+
 int decode_info(const void *bytes, size_t n, const struct decode_options *options, struct decode_info *ret,
                 struct decode_report *report)
 {

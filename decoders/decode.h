@@ -119,6 +119,9 @@ int decoder_open(struct decoder *d, const void *bytes, size_t n, const struct de
  * is open. */
 int decoder_pixels(struct decoder *d, const struct region *region, const struct image *dst);
 
+/* The same without pixels: only what becomes of the file. */
+int decoder_outcome(struct decoder *d);
+
 /* Nothing happens where no file is open. */
 void decoder_close(struct decoder *d);
 

@@ -352,14 +352,19 @@ static void fill_shape(struct plan_shape *ret, const struct op_shape *s, enum dt
     ret->bytes = (size_t)s->count * (size_t)s->height * (size_t)s->width * (size_t)s->channels * dtype_size(dtype);
 }
 
-int plan_shape(const struct plan *p, const struct image *form, struct plan_shape *ret, char *err, size_t err_size)
+int plan_shape_from(const struct plan *p, int step, struct op_shape s, struct plan_shape *ret, char *err, size_t err_size)
 {
-    struct op_shape s = p->shape.fixed ? p->shape : plan_form(form);
+    enum dtype dtype = plan_dtype(p, s.dtype);
     int code;
 
-    for (int i = p->cut; i < p->samples && !p->shape.fixed; i++)
+    for (int i = step; i < p->samples && !p->shape.fixed; i++)
         if ((code = run_shape(&p->step[i], &s, err, err_size)) != 0)
             return code;
-    fill_shape(ret, &s, plan_dtype(p, form->dtype));
+    fill_shape(ret, p->shape.fixed ? &p->shape : &s, dtype);
     return 0;
+}
+
+int plan_shape(const struct plan *p, const struct image *form, struct plan_shape *ret, char *err, size_t err_size)
+{
+    return plan_shape_from(p, p->cut, plan_form(form), ret, err, err_size);
 }

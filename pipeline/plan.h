@@ -93,6 +93,17 @@ struct plan_draw {
 int plan_suffix(const struct plan *p, struct plan_worker *w, const struct image *in, const struct plan_draw *draw,
                 void *out, char *err, size_t err_size);
 
+/* Gives memory for the end result of one sample through *ret: shape->bytes, aligned to an element. 0, or an error, which
+ * becomes the result of the run. */
+typedef int (*plan_output_fn)(void *arg, const struct plan_shape *shape, void **ret);
+
+/* Run all of it on a file's bytes: what plan_prefix(), plan_shape() and plan_suffix() make one after the other, bit for bit,
+ * with their errors, in one run, so that of the file only those pixels are decoded that the end result is made of. give() is
+ * called at most once; where samples differ in shape, not for a file that is broken. report->message says what an error
+ * is. */
+int plan_sample(const struct plan *p, struct plan_worker *w, const void *file, size_t n, const struct plan_draw *draw,
+                plan_output_fn give, void *arg, struct decode_report *report);
+
 /* ---- batches ---- */
 
 /* How a batch was mixed: sample i (after mixing) is `weight` of what it was and 1 - weight of sample i - 1 (of the last

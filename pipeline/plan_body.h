@@ -32,4 +32,7 @@ static inline enum dtype plan_dtype(const struct plan *p, enum dtype in)
     return p->keeps_dtype ? in : p->shape.dtype;
 }
 
+/* plan_shape() for an image of form s before this step. */
+int plan_shape_from(const struct plan *p, int step, struct op_shape s, struct plan_shape *ret, char *err, size_t err_size);
+
 #endif

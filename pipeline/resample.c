@@ -1,6 +1,8 @@
 #include "config.h"
 #include "pipeline/resample.h"
 
+#include <math.h>
+
 #include "common/error.h"
 #include "kernels/nearest.h"
 #include "kernels/resize.h"
@@ -28,6 +30,34 @@ struct job {
     uint8_t *dst;
     ptrdiff_t dst_stride;
 };
+
+/* How far a filter reaches from the middle of an output, in inputs of a scale of 1. */
+static const double reaches[] = {
+    [INTERPOLATION_NEAREST] = 0.5, [INTERPOLATION_NEAREST_EXACT] = 0.5, [INTERPOLATION_BILINEAR] = 1,
+    [INTERPOLATION_BICUBIC] = 2,   [INTERPOLATION_BOX] = 0.5,           [INTERPOLATION_HAMMING] = 1,
+    [INTERPOLATION_LANCZOS] = 3,
+};
+
+/* The inputs that the outputs of an axis are made of, with one more at both sides for what is rounded differently here. */
+static void find_inputs(struct span s, enum interpolation interpolation, int *ret_first, int *ret_n)
+{
+    double scale = (double)s.in / s.full, reach = reaches[interpolation] * (scale > 1 ? scale : 1) + 1;
+    double first = floor((s.begin + 0.5) * scale - reach), end = ceil((s.begin + s.out - 0.5) * scale + reach);
+
+    first = first > 0 ? first : 0;
+    end = end < s.in ? end : s.in;
+    *ret_first = s.skip + (int)first;
+    *ret_n = (int)(end - first);
+}
+
+struct region resample_inputs(const struct view *v)
+{
+    struct region r;
+
+    find_inputs(span_of(v->width, v->full_width, v->crop_x, v->crop_width), v->interpolation, &r.x, &r.width);
+    find_inputs(span_of(v->height, v->full_height, v->crop_y, v->crop_height), v->interpolation, &r.y, &r.height);
+    return r;
+}
 
 static struct job job_of(const struct run *r, uint8_t *dst, size_t stride)
 {
@@ -88,19 +118,21 @@ static void axis_init(struct resize_axis *axis, void *memory, enum resize_filter
     resize_axis_init(axis, memory, filter, s.in, 0, s.in, s.full, s.begin, s.out);
 }
 
-/* The rows that the vertical axis reads, multiplied by their alpha, take the place of the source's. */
-static int multiply_alpha(struct run *r, struct job *j, const struct resize_axis *vertical)
+/* The pixels that the axes read, multiplied by their alpha, take the place of the source's. */
+static int multiply_alpha(struct run *r, struct job *j, const struct resize_axis *horizontal,
+                          const struct resize_axis *vertical)
 {
     int first = vertical->first[0], rows = vertical->end - first;
-    size_t row = (size_t)j->x.in * (size_t)j->channels;
+    int left = horizontal->first[0], columns = horizontal->end - left;
+    size_t row = (size_t)columns * (size_t)j->channels;
     uint8_t *to = run_scratch(&r->worker->alpha, row * (size_t)rows);
 
     if (!to)
         return MSCACHE_ENOMEM;
     for (int y = 0; y < rows; y++)
-        j->kernels->alpha_multiply(to + (size_t)y * row, j->src + (first + y) * j->src_stride, (size_t)j->x.in,
-                                   j->channels);
-    j->src = to - (ptrdiff_t)first * (ptrdiff_t)row;
+        j->kernels->alpha_multiply(to + (size_t)y * row, j->src + (first + y) * j->src_stride + left * j->channels,
+                                   (size_t)columns, j->channels);
+    j->src = to - (ptrdiff_t)first * (ptrdiff_t)row - left * j->channels;
     j->src_stride = (ptrdiff_t)row;
     return 0;
 }
@@ -127,7 +159,7 @@ static int run_bytes(struct run *r, struct job *j)
     axis_init(&horizontal, axes, filter, j->x);
     axis_init(&vertical, axes + axis_size(filter, j->x), filter, j->y);
     scratch = run_scratch(&r->worker->resize, resize_scratch_size(&horizontal, &vertical, j->channels) + 1);
-    if (!scratch || (alpha && multiply_alpha(r, j, &vertical) != 0))
+    if (!scratch || (alpha && multiply_alpha(r, j, &horizontal, &vertical) != 0))
         return MSCACHE_ENOMEM;
     resize_run(j->kernels, (struct resize_image){ j->dst, j->dst_stride, j->x.out, j->y.out },
                (struct resize_image){ (uint8_t *)j->src, j->src_stride, j->x.in, j->y.in }, j->channels, &horizontal,

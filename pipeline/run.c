@@ -15,15 +15,21 @@ struct plan_worker *plan_worker_new(const struct plan *p, unsigned cpu_flags)
     struct plan_worker *w = calloc(1, sizeof *w);
 
     (void)p; /* any plan's worker is the same until an operator needs tables of its own */
-    if (w)
-        kernels_init(&w->kernels, cpu_flags);
-    return w;
+    if (!w)
+        return NULL;
+    kernels_init(&w->kernels, cpu_flags);
+    w->decoder = decoder_new();
+    if (w->decoder)
+        return w;
+    free(w);
+    return NULL;
 }
 
 void plan_worker_free(struct plan_worker *w)
 {
     if (!w)
         return;
+    decoder_free(w->decoder);
     free(w->pixels[0].data);
     free(w->pixels[1].data);
     free(w->axes.data);
@@ -149,6 +155,42 @@ static int run_steps(struct run *r, const struct op_step *step, int n, struct op
     return 0;
 }
 
+/* ---- files ---- */
+
+/* Open the file that the run begins with; *ret is its image's form. */
+static int open_file(struct run *r, const struct plan *p, const void *file, size_t n, struct op_shape *ret,
+                     struct decode_report *report)
+{
+    struct decode_info info;
+    int code = decoder_open(r->worker->decoder, file, n, &p->options, &info, report);
+
+    if (code)
+        return code;
+    r->undecided = true;
+    *ret = (struct op_shape){ .width = info.width, .height = info.height, .channels = info.channels,
+                              .dtype = info.dtype, .count = 1 };
+    return 0;
+}
+
+/* A run on a file ends with this code, and its words in the report. If the file is broken, that is what is wrong. */
+static int close_file(struct run *r, int code, struct decode_report *report)
+{
+    char text[sizeof report->message];
+
+    code = r->failure ? r->failure : code;
+    if (code != MSCACHE_ENOMEM && r->undecided) {
+        memcpy(text, report->message, sizeof text);
+        if (run_decide(r) != 0)
+            code = r->failure;
+        else if (code)
+            memcpy(report->message, text, sizeof text);
+    }
+    if (code == MSCACHE_ENOMEM)
+        snprintf(report->message, sizeof report->message, "%s", mscache_strerror(code));
+    decoder_close(r->worker->decoder);
+    return code;
+}
+
 /* ---- prefix ---- */
 
 /* The prefix's pixels in memory from place. */
@@ -158,8 +200,10 @@ static int finish_prefix(struct run *r, struct image *ret)
     size_t stride = (size_t)v->crop_width * view_pixel(v);
 
     if (!r->placed) {
-        int err;
+        int err = view_resized(v) ? run_load(r) : 0; /* this fails before memory is asked for, where it can */
 
+        if (err)
+            return err;
         r->placed = r->place(r->place_arg, stride * (size_t)v->crop_height);
         if (!r->placed)
             return MSCACHE_ENOMEM;
@@ -170,31 +214,18 @@ static int finish_prefix(struct run *r, struct image *ret)
     return 0;
 }
 
-static int say(struct decode_report *report, int code)
-{
-    if (code == MSCACHE_ENOMEM)
-        snprintf(report->message, sizeof report->message, "%s", mscache_strerror(code));
-    return code;
-}
-
 int plan_prefix(const struct plan *p, struct plan_worker *w, const void *file, size_t n, plan_place_fn place, void *arg,
                 struct image *ret, struct decode_report *report)
 {
-    struct run r = { .worker = w, .file = file, .file_size = n, .options = &p->options, .report = report,
-                     .place = place, .place_arg = arg, .view = { .slot = -1 } };
-    struct op_shape s = { .count = 1 };
-    struct decode_info info;
-    int code;
+    struct run r = { .worker = w, .place = place, .place_arg = arg };
+    struct op_shape s;
+    int code = open_file(&r, p, file, n, &s, report);
 
-    *report = (struct decode_report){ 0 };
-    if ((code = decode_info(file, n, &p->options, &info, report)) != 0)
-        return code;
-    s.width = info.width;
-    s.height = info.height;
-    s.channels = info.channels;
-    s.dtype = info.dtype;
-    code = run_steps(&r, p->step, p->cut, &s, NULL, report->message, sizeof report->message);
-    return say(report, code ? code : finish_prefix(&r, ret));
+    if (code == 0)
+        code = run_steps(&r, p->step, p->cut, &s, NULL, report->message, sizeof report->message);
+    if (code == 0)
+        code = finish_prefix(&r, ret);
+    return close_file(&r, code, report);
 }
 
 /* ---- suffix ---- */
@@ -221,27 +252,94 @@ static int finish_suffix(struct run *r, const struct op_shape *s, void *out)
     return err;
 }
 
-/* Does the whole suffix keep its pixels, rows packed, so that operators can write to its output? */
-static bool ends_as_pixels(const struct plan *p, const struct image *in)
+/* Does what follows an image of this type keep its pixels, rows packed, so that operators can write to the end result? */
+static bool ends_as_pixels(const struct plan *p, enum dtype dtype)
 {
-    return plan_dtype(p, in->dtype) == in->dtype && !p->shape.chw;
+    return plan_dtype(p, dtype) == dtype && !p->shape.chw;
+}
+
+/* Values from 0 to 1 where nothing normalises. */
+static void set_no_norm(struct view *v)
+{
+    for (int c = 0; c < 4; c++)
+        v->inv_std[c] = 1;
 }
 
 int plan_suffix(const struct plan *p, struct plan_worker *w, const struct image *in, const struct plan_draw *draw,
                 void *out, char *err, size_t err_size)
 {
-    struct run r = { .worker = w, .place = ends_as_pixels(p, in) ? place_out : NULL, .place_arg = out };
+    struct run r = { .worker = w, .place = ends_as_pixels(p, in->dtype) ? place_out : NULL, .place_arg = out };
     struct op_shape s = plan_form(in);
     int code;
 
     run_set(&r, in->data, &s);
     r.view.stride = (ptrdiff_t)in->stride;
-    for (int c = 0; c < 4; c++)
-        r.view.inv_std[c] = 1; /* values from 0 to 1 where nothing normalises */
+    set_no_norm(&r.view);
     code = run_steps(&r, p->step + p->cut, p->samples - p->cut, &s, draw, err, err_size);
     if (code == 0)
         code = finish_suffix(&r, &s, out);
     if (code == MSCACHE_ENOMEM && err_size)
         snprintf(err, err_size, "%s", mscache_strerror(code));
     return code;
+}
+
+/* ---- whole samples ---- */
+
+/* Who gives memory for the end result, and for what. */
+struct output {
+    struct run *run;
+    plan_output_fn give;
+    void *arg;
+    struct decode_report *report;
+    struct plan_shape shape;
+    bool fixed; /* the shape is that of all samples */
+};
+
+/* A file whose shape could be another than that of the other samples has to be a whole one, before it is asked for. */
+static void *place_output(void *arg, size_t bytes)
+{
+    struct output *o = arg;
+    void *out = NULL;
+
+    (void)bytes;
+    if (!o->fixed && o->run->undecided && (o->run->view.undecoded ? run_load(o->run) : run_decide(o->run)) != 0)
+        return NULL;
+    o->run->failure = o->give(o->arg, &o->shape, &out);
+    if (o->run->failure == 0)
+        return out;
+    snprintf(o->report->message, sizeof o->report->message, "%s", mscache_strerror(o->run->failure));
+    return NULL;
+}
+
+/* Run all steps of an open file, and finish; *s is its image's form. */
+static int run_sample(struct run *r, const struct plan *p, struct op_shape *s, const struct plan_draw *draw,
+                      struct output *o, struct decode_report *report)
+{
+    const bool pixels = ends_as_pixels(p, s->dtype);
+    void *out;
+    int code = plan_shape_from(p, 0, *s, &o->shape, report->message, sizeof report->message);
+
+    if (code)
+        return code;
+    r->place = pixels ? place_output : NULL;
+    r->place_arg = o;
+    set_no_norm(&r->view);
+    code = run_steps(r, p->step, p->samples, s, draw, report->message, sizeof report->message);
+    if (code || r->placed)
+        return code ? code : finish_suffix(r, s, r->placed);
+    out = place_output(o, o->shape.bytes);
+    return out ? finish_suffix(r, s, out) : MSCACHE_ENOMEM;
+}
+
+int plan_sample(const struct plan *p, struct plan_worker *w, const void *file, size_t n, const struct plan_draw *draw,
+                plan_output_fn give, void *arg, struct decode_report *report)
+{
+    struct run r = { .worker = w };
+    struct output o = { .run = &r, .give = give, .arg = arg, .report = report, .fixed = plan_fixed_shape(p) };
+    struct op_shape s;
+    int code = open_file(&r, p, file, n, &s, report);
+
+    if (code == 0)
+        code = run_sample(&r, p, &s, draw, &o, report);
+    return close_file(&r, code, report);
 }

@@ -22,12 +22,14 @@ enum interpolation {
 };
 #define INTERPOLATION_WORDS "nearest", "nearest_exact", "bilinear", "bicubic", "box", "hamming", "lanczos"
 
-/* What operators see while one sample runs. The image is a view: pixels that exist, and what is still to be done with
- * them (resize, crop, mirror, normalise), in this order. Operators that can do so only change the view; the pixels move
- * once, when an operator needs them or at the end. */
+/* What operators see while one sample runs. The image is a view: pixels that exist, or that a file holds, and what is still
+ * to be done with them (resize, crop, mirror, normalise), in this order. Operators that can do so only change the view; the
+ * pixels move once, when an operator needs them or at the end, and of a file only those that are needed are decoded. */
 struct view {
     const uint8_t *data; /* pixels that exist: height rows, stride bytes apart (negative: bottom up), of width pixels */
     ptrdiff_t stride;
+    bool undecoded;      /* there are none yet: the open file holds them, from this pixel on */
+    int file_x, file_y;
     int width, height, channels;
     enum dtype dtype;             /* uint8 or uint16 */
     int count;                    /* images that the rows are of, one below the other: op_shape's */
@@ -58,6 +60,7 @@ struct erase {
 
 struct plan_worker {
     struct kernels kernels;
+    struct decoder *decoder;
     const struct plan_trace *trace; /* NULL: nobody asked */
     struct scratch pixels[2]; /* a view's pixels are in one while the other is written */
     struct scratch axes, resize, mix, alpha;
@@ -73,10 +76,9 @@ struct run {
     char drawn[RUN_DRAWN_MAX]; /* by the operator that runs */
     char why[160];             /* what does not fit, as op.shape says it, where an operator finds out only when it runs */
 
-    const void *file; /* while the prefix runs */
-    size_t file_size;
-    const struct decode_options *options;
-    struct decode_report *report;
+    bool undecided; /* a file is open in the worker's decoder, and what becomes of it is not known yet */
+    int failure;    /* what became of it, or of who gives memory, where that failed: an operator that meets it says
+                       MSCACHE_ENOMEM, as it does of memory */
 
     plan_place_fn place; /* memory for the result, when it is 8-bit pixels, rows packed; else NULL */
     void *place_arg;
@@ -91,6 +93,12 @@ static inline size_t view_pixel(const struct view *v)
     return (size_t)v->channels * dtype_size(v->dtype);
 }
 
+/* Is a resize still to be done? */
+static inline bool view_resized(const struct view *v)
+{
+    return v->full_width != v->width || v->full_height != v->height;
+}
+
 /* Memory for the image (count x height rows) that an operator makes, rows packed: the end result's where it is the last
  * one, else scratch that the view's pixels are not in. The view is then to be set with run_set. NULL when memory is out.
  * Only width, height, channels, dtype and count of `to` are read. An operator whose output is not what the view is at its
@@ -99,6 +107,15 @@ uint8_t *run_output(struct run *r, const struct op_shape *to);
 
 /* The view is now the image at data (from run_output), rows packed. */
 void run_set(struct run *r, const uint8_t *data, const struct op_shape *to);
+
+/* The view is now the open file's image, of this form. */
+void run_set_undecoded(struct run *r, const struct op_shape *form);
+
+/* See that the view's pixels exist. 0 or MSCACHE_ENOMEM. */
+int run_load(struct run *r);
+
+/* The open file's outcome, where nobody needed its pixels. 0 or MSCACHE_ENOMEM. */
+int run_decide(struct run *r);
 
 /* Form of the view's image, as the next operator sees it. */
 struct op_shape run_form(const struct run *r);

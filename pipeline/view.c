@@ -51,8 +51,16 @@ void run_set(struct run *r, const uint8_t *data, const struct op_shape *to)
     v->count = to->count;
     v->stride = (ptrdiff_t)to->width * (ptrdiff_t)view_pixel(v);
     v->slot = slot_of(r, data);
+    v->undecoded = false;
     v->crop_x = v->crop_y = 0;
     v->flip = false;
+}
+
+void run_set_undecoded(struct run *r, const struct op_shape *form)
+{
+    run_set(r, NULL, form);
+    r->view.undecoded = true;
+    r->view.file_x = r->view.file_y = 0;
 }
 
 struct op_shape run_form(const struct run *r)
@@ -89,11 +97,6 @@ static const uint8_t *crop_data(const struct view *v)
     return v->data + v->crop_y * v->stride + v->crop_x * (ptrdiff_t)view_pixel(v);
 }
 
-static bool resized(const struct view *v)
-{
-    return v->full_width != v->width || v->full_height != v->height;
-}
-
 /* Copy or mirror the crop of pixels that exist. */
 static void render_rows(struct run *r, uint8_t *dst, size_t stride)
 {
@@ -119,16 +122,73 @@ static void set_packed(struct run *r, const uint8_t *data)
     run_set(r, data, &form);
 }
 
+/* ---- pixels of a file ---- */
+
+/* Decode a part, which is counted in pixels of the view before its resize. */
+static int decode_part(struct run *r, const struct region *part, uint8_t *dst, size_t stride)
+{
+    const struct view *v = &r->view;
+    const struct region in_file = { v->file_x + part->x, v->file_y + part->y, part->width, part->height };
+    const struct image image = { dst, stride, part->width, part->height, v->channels, v->dtype };
+
+    r->undecided = false;
+    r->failure = decoder_pixels(r->worker->decoder, &in_file, &image);
+    return r->failure ? MSCACHE_ENOMEM : 0;
+}
+
+/* What is needed of a view that is not decoded. */
+static struct region needed(const struct view *v)
+{
+    return view_resized(v) ? resample_inputs(v) : (struct region){ v->crop_x, v->crop_y, v->crop_width, v->crop_height };
+}
+
+int run_load(struct run *r)
+{
+    struct view *v = &r->view;
+    const struct region part = needed(v);
+    size_t stride = (size_t)part.width * view_pixel(v);
+    bool flip = v->flip;
+    uint8_t *data;
+
+    if (!v->undecoded)
+        return 0;
+    data = scratch_pixels(r, stride * (size_t)part.height);
+    if (!data || decode_part(r, &part, data, stride) != 0)
+        return MSCACHE_ENOMEM;
+    if (!view_resized(v)) {
+        set_packed(r, data);
+        v->flip = flip;
+        return 0;
+    }
+    /* where the whole image would begin, of which nothing else is read */
+    v->data = data - part.y * (ptrdiff_t)stride - part.x * (ptrdiff_t)view_pixel(v);
+    v->stride = (ptrdiff_t)stride;
+    v->slot = slot_of(r, data);
+    v->undecoded = false;
+    return 0;
+}
+
+int run_decide(struct run *r)
+{
+    if (!r->undecided)
+        return 0;
+    r->undecided = false;
+    r->failure = decoder_outcome(r->worker->decoder);
+    return r->failure ? MSCACHE_ENOMEM : 0;
+}
+
+/* ---- what is to be done with pixels ---- */
+
 int run_settle(struct run *r)
 {
     struct view *v = &r->view;
     size_t row = row_bytes(v);
     bool flip = v->flip;
     uint8_t *data;
-    int err;
+    int err = run_load(r);
 
-    if (!resized(v))
-        return 0;
+    if (err || !view_resized(v))
+        return err;
     data = scratch_pixels(r, row * (size_t)v->crop_height);
     err = data ? resample_view(r, data, row) : MSCACHE_ENOMEM;
     if (err)
@@ -140,11 +200,15 @@ int run_settle(struct run *r)
 
 int run_render(struct run *r, uint8_t *dst, size_t stride)
 {
-    int err = r->view.flip ? run_settle(r) : 0;
+    const struct region part = needed(&r->view);
+    int err;
 
+    if (r->view.undecoded && !view_resized(&r->view) && !r->view.flip)
+        return decode_part(r, &part, dst, stride);
+    err = r->view.flip ? run_settle(r) : run_load(r);
     if (err)
         return err;
-    if (resized(&r->view))
+    if (view_resized(&r->view))
         return resample_view(r, dst, stride);
     render_rows(r, dst, stride);
     return 0;
@@ -156,7 +220,7 @@ uint8_t *run_output(struct run *r, const struct op_shape *to)
                    dtype_size(to->dtype);
 
     /* run_render to this memory must then need no other */
-    if (r->view.flip && run_settle(r) != 0)
+    if ((r->view.flip && run_settle(r) != 0) || (view_resized(&r->view) && run_load(r) != 0))
         return NULL;
     if (!r->last || !r->place)
         return scratch_pixels(r, bytes);
@@ -182,7 +246,12 @@ static int settle_flip(struct run *r)
 /* Leave out the pixels around the crop of a view that is not resized. */
 static void settle_crop(struct view *v)
 {
-    v->data = crop_data(v);
+    if (v->undecoded) {
+        v->file_x += v->crop_x;
+        v->file_y += v->crop_y;
+    } else {
+        v->data = crop_data(v);
+    }
     v->width = v->full_width = v->crop_width;
     v->height = v->full_height = v->crop_height;
     v->crop_x = v->crop_y = 0;
@@ -284,7 +353,9 @@ int run_resize(struct run *r, int width, int height, enum interpolation interpol
     if (width == v->crop_width && height == v->crop_height)
         return 0;
     /* a mirrored image is resized after mirroring: Pillow's rounding is not the same from both sides */
-    if ((err = run_flatten(r)) != 0)
+    if (v->undecoded && !view_resized(v) && !v->flip)
+        settle_crop(v);
+    else if ((err = run_flatten(r)) != 0)
         return err;
     v->full_width = v->crop_width = width;
     v->full_height = v->crop_height = height;

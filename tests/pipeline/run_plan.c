@@ -1,4 +1,5 @@
-/* run_plan [--draws N] PIPELINE FILE...: the raw output of the pipeline on each file, one after another, to standard output.
+/* run_plan [--draws N] PIPELINE FILE...: the raw output of the pipeline on each file, one after another, to standard output. What
+ * plan_sample makes of the file in one go must be the same.
  * To standard error goes, for each file, a line "drawn<TAB>OPERATOR<TAB>WHAT" for each random operator, then one "is<TAB>FILE<TAB>
  * DTYPE<TAB>SHAPE", or "fails<TAB>FILE<TAB>WHY". Sample i of epoch 0 of seed 1. With --draws each file is run N times, as samples 0 to
  * N - 1, and only what was drawn is said. Where the pipeline ends with mixup or cutmix the results are mixed as one batch, and a line
@@ -72,6 +73,8 @@ static void say_drawn(void *arg, const struct plan_step_report *step)
         fprintf(stderr, "drawn\t%s\t%s\n", step->name, step->drawn);
 }
 
+static const struct plan_trace trace = { say_drawn, NULL };
+
 static void say_shape(const char *path, const struct plan_shape *shape)
 {
     fprintf(stderr, "is\t%s\t%s\t", path, dtype_name(shape->dtype));
@@ -106,6 +109,42 @@ static int run_suffix(const struct plan *p, struct plan_worker *w, const struct 
     return code;
 }
 
+/* Where the end result goes to. */
+struct output {
+    struct plan_shape shape;
+    void *data;
+};
+
+static int give(void *arg, const struct plan_shape *shape, void **ret)
+{
+    struct output *o = arg;
+
+    o->shape = *shape;
+    o->data = *ret = malloc(shape->bytes);
+    return *ret ? 0 : MSCACHE_ENOMEM;
+}
+
+/* Is the last of the results what the sample is without a stop in the middle, and with nothing made to work at once? */
+static int check_sample(const struct plan *p, struct plan_worker *w, const unsigned char *file, size_t n, uint64_t sample,
+                        const struct results *all)
+{
+    struct plan_draw draw = { .seed = 1, .sample = sample, .epoch = 0 };
+    struct output o = { .data = NULL };
+    struct decode_report report;
+    int code;
+
+    plan_worker_trace(w, NULL);
+    code = plan_sample(p, w, file, n, &draw, give, &o, &report);
+    plan_worker_trace(w, &trace);
+    if (code == 0 && (o.shape.bytes != all->shape.bytes ||
+                      memcmp(o.data, all->data + all->bytes - o.shape.bytes, o.shape.bytes) != 0)) {
+        fprintf(stderr, "plan_sample gives other bytes\n");
+        code = MSCACHE_EINVAL;
+    }
+    free(o.data);
+    return code;
+}
+
 static int run(const struct plan *p, struct plan_worker *w, const char *path, uint64_t sample, uint64_t draws,
                struct results *all)
 {
@@ -120,6 +159,8 @@ static int run(const struct plan *p, struct plan_worker *w, const char *path, ui
         fprintf(stderr, "fails\t%s\terror:%s %s\n", path, mscache_error_kind(code), report.message);
     else
         code = run_suffix(p, w, &image, path, sample, draws, all);
+    if (code == 0 && !draws)
+        code = check_sample(p, w, file, n, sample, all);
     free(pixels);
     free(file);
     return code;
@@ -127,7 +168,6 @@ static int run(const struct plan *p, struct plan_worker *w, const char *path, ui
 
 int main(int argc, char **argv)
 {
-    const struct plan_trace trace = { say_drawn, NULL };
     uint64_t draws = 0;
     struct plan *p;
     struct plan_worker *w;
