@@ -82,7 +82,7 @@ int plan_mix(const struct plan *p, struct plan_worker *w, const struct plan_shap
     ret->weight = 1;
     if (choices == 0 || n == 0)
         return 0;
-    m.last = run_scratch(&w->mix, m.sample_bytes);
+    m.last = scratch_get(&w->mix, m.sample_bytes);
     if (!m.last)
         return MSCACHE_ENOMEM;
     /* Of several one is drawn: labels can be mixed of two samples, not of more. */

@@ -111,7 +111,7 @@ struct mixing {
 static int mixing_init(struct run *r, struct mixing *m, const struct op_shape *form)
 {
     size_t bytes = (size_t)form->width * (size_t)form->height * (size_t)form->channels;
-    float *memory = run_scratch(&r->worker->mix, bytes * (sizeof *memory + 1));
+    float *memory = scratch_get(&r->worker->mix, bytes * (sizeof *memory + 1));
 
     if (!memory)
         return MSCACHE_ENOMEM;

@@ -33,7 +33,7 @@ static int blur_shape(const struct op_step *step, struct op_shape *s, char *err,
 /* Rows of weights, in scratch; NULL when memory is out. */
 static const float *kernel_of(struct run *r, int nx, int ny, double sigma)
 {
-    float *weight = run_scratch(&r->worker->axes, (size_t)nx * (size_t)ny * sizeof *weight);
+    float *weight = scratch_get(&r->worker->tables, (size_t)nx * (size_t)ny * sizeof *weight);
     float x[BLUR_SIZE_MAX], y[BLUR_SIZE_MAX];
 
     if (!weight)
@@ -53,7 +53,7 @@ static int blur_view(struct run *r, int nx, int ny, double sigma)
     struct op_shape to = run_form(r);
     struct blur b = { .src = v->data, .stride = v->stride, .width = v->width, .height = v->height,
                       .channels = v->channels, .depth = (int)dtype_size(v->dtype), .size_x = nx, .size_y = ny };
-    void *scratch = run_scratch(&r->worker->resize, blur_scratch_size(&b));
+    void *scratch = scratch_get(&r->worker->resize, blur_scratch_size(&b));
     uint8_t *dst = run_output(r, &to);
 
     b.weight = kernel_of(r, nx, ny, sigma);

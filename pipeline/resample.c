@@ -8,11 +8,6 @@
 #include "kernels/resize.h"
 #include "kernels/resize16.h"
 
-/* One axis of a resize: inputs [skip, skip + in) become `full` outputs, of which [begin, begin + out) are wanted. */
-struct span {
-    int skip, in, full, begin, out;
-};
-
 /* An axis that stays as it is takes its part by skipping inputs. */
 static struct span span_of(int in, int full, int begin, int out)
 {
@@ -83,7 +78,7 @@ static int run_nearest(struct run *r, const struct job *j)
 {
     void (*index)(int32_t *, int, int, int, int) =
         j->interpolation == INTERPOLATION_NEAREST ? nearest_index : nearest_exact_index;
-    int32_t *x = run_scratch(&r->worker->axes, ((size_t)j->x.out + (size_t)j->y.out) * sizeof *x), *y;
+    int32_t *x = scratch_get(&r->worker->tables, ((size_t)j->x.out + (size_t)j->y.out) * sizeof *x), *y;
 
     if (!x)
         return MSCACHE_ENOMEM;
@@ -108,16 +103,6 @@ static enum resize_filter filter_of(enum interpolation i)
     }
 }
 
-static size_t axis_size(enum resize_filter filter, struct span s)
-{
-    return aligned(resize_axis_size(filter, s.in, 0, s.in, s.full, s.out));
-}
-
-static void axis_init(struct resize_axis *axis, void *memory, enum resize_filter filter, struct span s)
-{
-    resize_axis_init(axis, memory, filter, s.in, 0, s.in, s.full, s.begin, s.out);
-}
-
 /* The pixels that the axes read, multiplied by their alpha, take the place of the source's. */
 static int multiply_alpha(struct run *r, struct job *j, const struct resize_axis *horizontal,
                           const struct resize_axis *vertical)
@@ -125,7 +110,7 @@ static int multiply_alpha(struct run *r, struct job *j, const struct resize_axis
     int first = vertical->first[0], rows = vertical->end - first;
     int left = horizontal->first[0], columns = horizontal->end - left;
     size_t row = (size_t)columns * (size_t)j->channels;
-    uint8_t *to = run_scratch(&r->worker->alpha, row * (size_t)rows);
+    uint8_t *to = scratch_get(&r->worker->alpha, row * (size_t)rows);
 
     if (!to)
         return MSCACHE_ENOMEM;
@@ -150,20 +135,18 @@ static int run_bytes(struct run *r, struct job *j)
 {
     enum resize_filter filter = filter_of(j->interpolation);
     bool alpha = j->channels == 2 || j->channels == 4;
-    struct resize_axis horizontal, vertical;
-    char *axes = run_scratch(&r->worker->axes, axis_size(filter, j->x) + axis_size(filter, j->y));
+    const struct resize_axis *horizontal = axes_get(&r->worker->axes, 0, filter, &j->x);
+    const struct resize_axis *vertical = axes_get(&r->worker->axes, 1, filter, &j->y);
     void *scratch;
 
-    if (!axes)
+    if (!horizontal || !vertical)
         return MSCACHE_ENOMEM;
-    axis_init(&horizontal, axes, filter, j->x);
-    axis_init(&vertical, axes + axis_size(filter, j->x), filter, j->y);
-    scratch = run_scratch(&r->worker->resize, resize_scratch_size(&horizontal, &vertical, j->channels) + 1);
-    if (!scratch || (alpha && multiply_alpha(r, j, &horizontal, &vertical) != 0))
+    scratch = scratch_get(&r->worker->resize, resize_scratch_size(horizontal, vertical, j->channels) + 1);
+    if (!scratch || (alpha && multiply_alpha(r, j, horizontal, vertical) != 0))
         return MSCACHE_ENOMEM;
     resize_run(j->kernels, (struct resize_image){ j->dst, j->dst_stride, j->x.out, j->y.out },
-               (struct resize_image){ (uint8_t *)j->src, j->src_stride, j->x.in, j->y.in }, j->channels, &horizontal,
-               &vertical, scratch);
+               (struct resize_image){ (uint8_t *)j->src, j->src_stride, j->x.in, j->y.in }, j->channels, horizontal,
+               vertical, scratch);
     if (alpha)
         divide_alpha(j);
     return 0;
@@ -183,14 +166,14 @@ static int run_words(struct run *r, const struct job *j)
 {
     enum resize_filter filter = filter_of(j->interpolation);
     struct resize16_axis horizontal, vertical;
-    char *axes = run_scratch(&r->worker->axes, axis16_size(filter, j->x) + axis16_size(filter, j->y));
+    char *axes = scratch_get(&r->worker->tables, axis16_size(filter, j->x) + axis16_size(filter, j->y));
     void *scratch;
 
     if (!axes)
         return MSCACHE_ENOMEM;
     axis16_init(&horizontal, axes, filter, j->x);
     axis16_init(&vertical, axes + axis16_size(filter, j->x), filter, j->y);
-    scratch = run_scratch(&r->worker->resize, resize16_scratch_size(&horizontal, &vertical, j->channels));
+    scratch = scratch_get(&r->worker->resize, resize16_scratch_size(&horizontal, &vertical, j->channels));
     if (!scratch)
         return MSCACHE_ENOMEM;
     resize16_run(j->kernels, (struct resize16_image){ (uint16_t *)j->dst, j->dst_stride, j->x.out, j->y.out },

@@ -30,9 +30,10 @@ void plan_worker_free(struct plan_worker *w)
     if (!w)
         return;
     decoder_free(w->decoder);
+    axes_done(&w->axes);
     free(w->pixels[0].data);
     free(w->pixels[1].data);
-    free(w->axes.data);
+    free(w->tables.data);
     free(w->resize.data);
     free(w->alpha.data);
     free(w->mix.data);

@@ -6,9 +6,11 @@
 #include <stdint.h>
 
 #include "kernels/kernels.h"
+#include "pipeline/axes.h"
 #include "pipeline/ops.h"
 #include "pipeline/plan.h"
 #include "pipeline/random.h"
+#include "pipeline/scratch.h"
 
 /* How an image is resized. The words are in the same order. */
 enum interpolation {
@@ -42,12 +44,6 @@ struct view {
     float mean[4], inv_std[4];    /* then (x / 255 - mean) * inv_std, where the end result is not uint8 */
 };
 
-/* Memory that grows and is used again. */
-struct scratch {
-    void *data;
-    size_t size;
-};
-
 #define RUN_ERASES_MAX 8
 #define RUN_DRAWN_MAX 2048
 
@@ -63,7 +59,8 @@ struct plan_worker {
     struct decoder *decoder;
     const struct plan_trace *trace; /* NULL: nobody asked */
     struct scratch pixels[2]; /* a view's pixels are in one while the other is written */
-    struct scratch axes, resize, mix, alpha;
+    struct axes axes;
+    struct scratch tables, resize, mix, alpha;
 };
 
 struct run {
@@ -84,9 +81,6 @@ struct run {
     void *place_arg;
     uint8_t *placed; /* what it gave */
 };
-
-/* At least n bytes, aligned to 64, with old content lost. NULL when memory is out. */
-void *run_scratch(struct scratch *s, size_t n);
 
 static inline size_t view_pixel(const struct view *v)
 {

@@ -2,33 +2,15 @@
 #include "pipeline/run.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
 #include "pipeline/resample.h"
 
-void *run_scratch(struct scratch *s, size_t n)
-{
-    void *data;
-
-    if (n <= s->size)
-        return s->data;
-    /* a multiple of the alignment, and some more, so that slowly growing images do not allocate each time */
-    n = (n + n / 8 + 63) & ~(size_t)63;
-    data = aligned_alloc(64, n);
-    if (!data)
-        return NULL;
-    free(s->data);
-    s->data = data;
-    s->size = n;
-    return data;
-}
-
 /* Scratch that the view's pixels are not in. */
 static uint8_t *scratch_pixels(struct run *r, size_t bytes)
 {
-    return run_scratch(&r->worker->pixels[r->view.slot == 0], bytes);
+    return scratch_get(&r->worker->pixels[r->view.slot == 0], bytes);
 }
 
 static int slot_of(const struct run *r, const uint8_t *data)

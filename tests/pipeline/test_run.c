@@ -547,7 +547,7 @@ Test(suffix, a_long_thin_image_is_resized_in_little_memory)
     cr_assert_eq(plan_new(&p, "decode | cache | resize([100,200])", err, sizeof err), 0, "%s", err);
     w = plan_worker_new(p, cpu_flags());
     cr_assert_eq(plan_suffix(p, w, &in, &draw, out, err, sizeof err), 0, "%s", err);
-    cr_expect_leq(w->resize.size + w->axes.size + w->pixels[0].size + w->pixels[1].size, (size_t)128 << 20);
+    cr_expect_leq(w->resize.size + w->axes.large[0].size + w->axes.large[1].size + w->pixels[0].size + w->pixels[1].size, (size_t)128 << 20);
     cr_expect(out[0] == 0 && out[45 * 600] == 0 && out[55 * 600] == 200 && out[200 * 100 * 3 - 1] == 200);
     plan_worker_free(w);
     plan_free(p);

@@ -291,6 +291,34 @@ Test(sample, no_memory_for_the_result_is_said_unless_the_file_is_broken)
     free(f.bytes);
 }
 
+/* ---- weights of resizes ---- */
+
+Test(sample, weights_of_a_geometry_that_was_met_before_are_not_computed_again)
+{
+    struct plan *p = plan("decode | resize(64) | center_crop(56)");
+    struct plan_worker *w = plan_worker_new(p, 0);
+    struct plan_draw draw = { 0 };
+    uint64_t computed = 0;
+
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < PHOTOS; i++) {
+            struct file f = photo(names[i]);
+            struct outcome o = at_once(p, w, f, &draw);
+
+            cr_assert_eq(o.code, 0, "%s", o.message);
+            free(o.bytes);
+            free(f.bytes);
+        }
+        if (round == 0)
+            computed = w->axes.computed;
+    }
+    cr_expect(computed >= 2 && computed <= 2 * PHOTOS);
+    cr_expect_eq(w->axes.computed, computed);
+    cr_expect_eq(w->axes.clock, 2 * PHOTOS * 3);
+    plan_worker_free(w);
+    plan_free(p);
+}
+
 /* ---- what is read ---- */
 
 enum { WIDTH = 2000, HEIGHT = 1500 };
