@@ -62,6 +62,8 @@ void emit_float(void *dst, enum dtype dtype, float value)
 
 #if ARCH_X86
 #include "kernels/x86/emit.h"
+#elif ARCH_ARM64
+#include "kernels/arm/emit.h"
 #endif
 
 void emit_init(struct kernels *k, unsigned flags)
@@ -79,5 +81,7 @@ void emit_init(struct kernels *k, unsigned flags)
     k->emit16_bf16 = emit16_bf16_c;
 #if ARCH_X86
     emit_init_x86(k, flags);
+#elif ARCH_ARM64
+    emit_init_arm(k, flags);
 #endif
 }

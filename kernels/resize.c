@@ -61,6 +61,8 @@ static DECL_RESIZE_V(resize_v_c)
 
 #if ARCH_X86
 #include "kernels/x86/resize.h"
+#elif ARCH_ARM64
+#include "kernels/arm/resize.h"
 #endif
 
 void resize_init(struct kernels *k, unsigned flags)
@@ -70,6 +72,8 @@ void resize_init(struct kernels *k, unsigned flags)
     k->resize_v = resize_v_c;
 #if ARCH_X86
     resize_init_x86(k, flags);
+#elif ARCH_ARM64
+    resize_init_arm(k, flags);
 #endif
 }
 
