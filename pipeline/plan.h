@@ -104,6 +104,9 @@ typedef int (*plan_output_fn)(void *arg, const struct plan_shape *shape, void **
 int plan_sample(const struct plan *p, struct plan_worker *w, const void *file, size_t n, const struct plan_draw *draw,
                 plan_output_fn give, void *arg, struct decode_report *report);
 
+/* What the decoder took of the worker's last plan_prefix() or plan_sample(). */
+uint64_t plan_worker_decode_ns(const struct plan_worker *w);
+
 /* ---- batches ---- */
 
 /* How a batch was mixed: sample i (after mixing) is `weight` of what it was and 1 - weight of sample i - 1 (of the last

@@ -45,6 +45,11 @@ void plan_worker_trace(struct plan_worker *w, const struct plan_trace *t)
     w->trace = t;
 }
 
+uint64_t plan_worker_decode_ns(const struct plan_worker *w)
+{
+    return w->decode_ns;
+}
+
 /* ---- form ---- */
 
 static int fail_many(const struct op *op, const struct op_shape *s, char *err, size_t err_size)
@@ -89,7 +94,7 @@ int run_shape(const struct op_step *step, struct op_shape *s, char *err, size_t 
 
 /* ---- steps ---- */
 
-static uint64_t clock_ns(void)
+uint64_t run_clock(void)
 {
     struct timespec t;
 
@@ -102,7 +107,7 @@ static void report(struct run *r, const char *name, const struct op_shape *s, ui
     const struct plan_trace *t = r->worker->trace;
     const struct plan_step_report step = { .name = name, .width = s->width, .height = s->height,
                                            .channels = s->channels, .count = s->count, .dtype = s->dtype,
-                                           .ns = clock_ns() - since, .drawn = r->drawn };
+                                           .ns = run_clock() - since, .drawn = r->drawn };
 
     t->step(t->arg, &step);
 }
@@ -121,7 +126,7 @@ static int run_step(struct run *r, const struct op_step *step, struct op_shape *
 
 static int run_traced(struct run *r, const struct op_step *step, struct op_shape *s)
 {
-    uint64_t begun = clock_ns();
+    uint64_t begun = run_clock();
     int code;
 
     r->drawn[0] = '\0';
@@ -163,8 +168,10 @@ static int open_file(struct run *r, const struct plan *p, const void *file, size
                      struct decode_report *report)
 {
     struct decode_info info;
+    uint64_t begun = run_clock();
     int code = decoder_open(r->worker->decoder, file, n, &p->options, &info, report);
 
+    r->worker->decode_ns = run_clock() - begun;
     if (code)
         return code;
     r->undecided = true;
@@ -241,7 +248,7 @@ static void *place_out(void *arg, size_t bytes)
 static int finish_suffix(struct run *r, const struct op_shape *s, void *out)
 {
     const struct view *v = &r->view;
-    uint64_t begun = r->worker->trace ? clock_ns() : 0;
+    uint64_t begun = r->worker->trace ? run_clock() : 0;
     int err = 0;
 
     if (r->place && !r->placed && !v->flip)

@@ -57,6 +57,7 @@ struct erase {
 struct plan_worker {
     struct kernels kernels;
     struct decoder *decoder;
+    uint64_t decode_ns;       /* that the decoder took in the last run on a file */
     const struct plan_trace *trace; /* NULL: nobody asked */
     struct scratch pixels[2]; /* a view's pixels are in one while the other is written */
     struct axes axes;
@@ -157,6 +158,9 @@ void run_drew_word(struct run *r, const char *name, const char *word);
 
 /* Draw whether something of chance p happens to this sample, and say so under that name: 0 or 1. */
 bool run_happens(struct run *r, const char *name, double p);
+
+/* Nanoseconds since some time. */
+uint64_t run_clock(void);
 
 /* Limit on what an operator may make, the same as on what is decoded. */
 #define RUN_PIXELS_MAX 178956970

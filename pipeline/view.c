@@ -112,9 +112,11 @@ static int decode_part(struct run *r, const struct region *part, uint8_t *dst, s
     const struct view *v = &r->view;
     const struct region in_file = { v->file_x + part->x, v->file_y + part->y, part->width, part->height };
     const struct image image = { dst, stride, part->width, part->height, v->channels, v->dtype };
+    uint64_t begun = run_clock();
 
     r->undecided = false;
     r->failure = decoder_pixels(r->worker->decoder, &in_file, &image);
+    r->worker->decode_ns += run_clock() - begun;
     return r->failure ? MSCACHE_ENOMEM : 0;
 }
 

@@ -156,6 +156,7 @@ static void settle_failure(struct worker *w, const struct ticket *t, enum claim 
 
 struct place {
     struct worker *w;
+    const struct ticket *t;
     struct decoded *d;
 };
 
@@ -179,12 +180,43 @@ static void *place(void *arg, size_t bytes)
     struct decoded *d = p->d;
     int r;
 
-    if (d->claim == CLAIM_NONE)
-        return private_pixels(p->w, bytes);
     r = bytes <= RECORD_PAYLOAD_MAX ? client_arena_take(p->w->loader->client, bytes, &d->slice) : MSCACHE_ETOOLARGE;
     d->too_large = r == MSCACHE_ETOOLARGE;
     d->in_arena = r == 0;
     return d->in_arena ? d->slice.data : private_pixels(p->w, bytes);
+}
+
+/* The sample's place in its batch, for a whole sample. */
+static int give(void *arg, const struct plan_shape *shape, void **ret)
+{
+    const struct place *p = arg;
+    uint32_t index;
+    struct slot *s = workers_slot(p->w->loader, p->t, &index);
+
+    return slot_place(s, index, shape, ret);
+}
+
+/* The prefix's image; where it is not stored, the whole sample, so that only what is left of it at the end is decoded. */
+static int decode(struct worker *w, const struct ticket *t, struct decoded *d, struct decode_report *report)
+{
+    const struct plan *plan = w->loader->plan;
+    struct plan_draw draw = sample_draw(w->loader, t);
+    struct place p = { w, t, d };
+
+    if (d->claim == CLAIM_NONE)
+        return plan_sample(plan, w->plan, w->file.data, w->file.size, &draw, give, &p, report);
+    return plan_prefix(plan, w->plan, w->file.data, w->file.size, place, &p, &d->image, report);
+}
+
+/* A whole sample's time is the decoder's and the rest, the prefix's image that of both. */
+static void count_decode(struct worker *w, const struct decoded *d)
+{
+    uint64_t decoder = plan_worker_decode_ns(w->plan);
+    uint64_t rest = d->claim == CLAIM_NONE && decoder < d->decode_ns ? d->decode_ns - decoder : 0;
+
+    w->part.decode_ns += d->decode_ns - rest;
+    w->part.transform_ns += rest;
+    w->part.decodes++;
 }
 
 /* Read and decode; text gets the reason of an error. */
@@ -193,7 +225,6 @@ static int read_and_decode(struct worker *w, const struct ticket *t, struct deco
 {
     struct mscache_loader *l = w->loader;
     struct decode_report report = { 0 };
-    struct place p = { w, d };
     uint64_t clock = stats_now();
     int r;
 
@@ -202,10 +233,9 @@ static int read_and_decode(struct worker *w, const struct ticket *t, struct deco
     if (r < 0)
         return r;
     w->part.source_bytes += w->file.size;
-    r = plan_prefix(l->plan, w->plan, w->file.data, w->file.size, place, &p, &d->image, &report);
+    r = decode(w, t, d, &report);
     d->decode_ns = sample_lap(&clock);
-    w->part.decode_ns += d->decode_ns;
-    w->part.decodes++;
+    count_decode(w, d);
     w->part.warnings += report.warnings != 0;
     w->used.warnings += report.warnings != 0;
     for (int i = 0; i < WIRE_WARNINGS; i++)
@@ -231,6 +261,9 @@ void fresh_load(struct worker *w, const struct ticket *t, enum claim claim)
     }
     if (r < 0) {
         workers_finish(w, t, r, text[0] ? text : mscache_strerror(r));
+    } else if (claim == CLAIM_NONE) {
+        sample_loaded(w, t);
+        workers_finish(w, t, 0, "");
     } else {
         sample_loaded(w, t);
         if (d.in_arena && d.claim != CLAIM_NONE)

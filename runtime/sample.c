@@ -32,10 +32,15 @@ void sample_wait_stored(struct mscache_loader *l, uint32_t ms)
     pthread_mutex_unlock(&l->lock);
 }
 
+struct plan_draw sample_draw(const struct mscache_loader *l, const struct ticket *t)
+{
+    return (struct plan_draw){ .seed = l->run.seed, .sample = t->id, .epoch = l->run.epoch };
+}
+
 void sample_deliver(struct worker *w, const struct ticket *t, const struct image *image)
 {
     struct mscache_loader *l = w->loader;
-    struct plan_draw draw = { .seed = l->run.seed, .sample = t->id, .epoch = l->run.epoch };
+    struct plan_draw draw = sample_draw(l, t);
     uint64_t clock = stats_now();
     char text[SAMPLE_ERROR_TEXT] = "";
     struct plan_shape shape;

@@ -14,6 +14,9 @@ struct key sample_key(const struct mscache_loader *l, uint64_t id);
 /* The prefix's image is there: how long did that take? */
 void sample_loaded(struct worker *w, const struct ticket *t);
 
+/* What names the sample's random numbers. */
+struct plan_draw sample_draw(const struct mscache_loader *l, const struct ticket *t);
+
 /* The last step: run the part after the cut into the sample's place in its batch, and call workers_finish. */
 void sample_deliver(struct worker *w, const struct ticket *t, const struct image *image);
 
