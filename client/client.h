@@ -95,6 +95,23 @@ struct client_record {
     uint32_t length;
 };
 
+/* Records of known locations are read in groups, so that their segments are found and let go of together, and their
+ * headers are on their way from memory before they are looked at. */
+#define CLIENT_GROUP 16u
+struct client_held {
+    struct segment *segment;
+    struct location location;
+    int error; /* not 0: it is not held, and why it cannot be read */
+};
+
+/* Hold n (1 to CLIENT_GROUP) records until client_let_go, which is called for all of them. */
+void client_hold(struct client *c, const struct location *at, size_t n, struct client_held *ret);
+void client_let_go(struct client *c, const struct client_held *held, size_t n);
+
+/* client_read of a held record, without client_release. */
+int client_read_held(struct client_cache *k, struct key key, const struct client_held *held, bool verified,
+                     struct client_record *ret);
+
 /* The record at a location: mapped, its pages populated (MADV_POPULATE_READ, or pread where the kernel has
  * none), its header compared with cache and key, and, unless `verified`, its payload with its checksum. The
  * segment stays mapped until client_release. MSCACHE_ENOENT: the segment was retired, ask again;

@@ -19,17 +19,17 @@ static int check_head(struct client_cache *k, struct key key, struct location at
     return same ? 0 : moved ? MSCACHE_ENOENT : MSCACHE_EDAMAGED;
 }
 
-static int read_held(struct client_cache *k, struct segment *g, struct key key, struct location at, bool verified,
+int client_read_held(struct client_cache *k, struct key key, const struct client_held *held, bool verified,
                      struct client_record *ret)
 {
     const unsigned char *bytes;
     struct record_head h;
-    int err = segment_record(g, at, &bytes);
+    int err = held->error ? held->error : segment_record(held->segment, held->location, &bytes);
 
     if (!err)
         err = record_get_head(bytes, &h);
     if (!err)
-        err = check_head(k, key, at, &h);
+        err = check_head(k, key, held->location, &h);
     if (err)
         return err;
     if (!verified && checksum64(bytes + RECORD_HEAD_SIZE, h.length) != h.checksum)
@@ -42,34 +42,53 @@ static int read_held(struct client_cache *k, struct segment *g, struct key key, 
 int client_read(struct client_cache *k, struct key key, struct location location, bool verified,
                 struct client_record *ret)
 {
-    struct segment *g;
-    int err = segments_hold(k->client->segments, location, &g);
+    struct client_held held;
+    int err;
 
+    client_hold(k->client, &location, 1, &held);
+    err = client_read_held(k, key, &held, verified, ret);
     if (err)
-        return err;
-    err = read_held(k, g, key, location, verified, ret);
-    if (err)
-        client_release(k->client, location);
+        client_let_go(k->client, &held, 1);
     return err;
+}
+
+void client_hold(struct client *c, const struct location *at, size_t n, struct client_held *ret)
+{
+    for (size_t i = 0; i < n; i++)
+        ret[i] = (struct client_held){ .location = at[i] };
+    segments_hold(c->segments, ret, n);
+    for (size_t i = 0; i < n; i++)
+        if (!ret[i].error)
+            segment_expect(ret[i].segment, at[i]);
 }
 
 /* When this was the last record in use of a segment that the daemon gives up, say so, on the connection that
  * asked. */
-void client_release(struct client *c, struct location location)
+static void tell_retired(struct client *c, uint32_t segment, uint64_t teller)
 {
-    struct frame f;
-    struct link *l;
-    uint64_t teller;
+    struct link *l = session_link(c);
 
-    if (!segments_release(c->segments, location.segment, &teller))
-        return;
-    l = session_link(c);
     if (l && link_generation(l) == teller) {
-        f = frame_new(sizeof location.segment);
-        put_u32(&f.c, location.segment);
+        struct frame f = frame_new(sizeof segment);
+
+        put_u32(&f.c, segment);
         link_post(l, &f, WIRE_RETIRED);
     }
     link_unref(l);
+}
+
+void client_let_go(struct client *c, const struct client_held *held, size_t n)
+{
+    struct segments_gone gone[CLIENT_GROUP];
+    size_t n_gone = segments_release(c->segments, held, n, gone);
+
+    for (size_t i = 0; i < n_gone; i++)
+        tell_retired(c, gone[i].segment, gone[i].teller);
+}
+
+void client_release(struct client *c, struct location location)
+{
+    client_let_go(c, &(struct client_held){ .location = location }, 1);
 }
 
 static int on_ok(void *arg, struct link_reply *r)

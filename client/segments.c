@@ -194,25 +194,35 @@ int segments_add(struct segments *s, uint32_t id, int fd)
     return err;
 }
 
-int segments_hold(struct segments *s, struct location at, struct segment **ret)
+static int find(struct segments *s, struct location at, struct segment **ret)
 {
     struct segment *g;
-    int err = 0;
 
     if ((uint64_t)at.offset * RECORD_ALIGN + RECORD_HEAD_SIZE + at.length > SEGMENT_MAX)
         return MSCACHE_EDAMAGED;
-    pthread_mutex_lock(&s->lock);
     g = *place(s, at.segment);
     if (!g || g->retired)
-        err = MSCACHE_ENOENT;
-    else if (!g->base)
-        err = MSCACHE_ELIMIT;
-    else
-        g->users++;
+        return MSCACHE_ENOENT;
+    if (!g->base)
+        return MSCACHE_ELIMIT;
+    *ret = g;
+    return 0;
+}
+
+void segments_hold(struct segments *s, struct client_held *held, size_t n)
+{
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < n; i++) {
+        held[i].error = find(s, held[i].location, &held[i].segment);
+        if (!held[i].error)
+            held[i].segment->users++;
+    }
     pthread_mutex_unlock(&s->lock);
-    if (!err)
-        *ret = g;
-    return err;
+}
+
+void segment_expect(const struct segment *g, struct location at)
+{
+    __builtin_prefetch(g->base + (uint64_t)at.offset * RECORD_ALIGN);
 }
 
 /* Populate one chunk of a segment. Where the file ends inside of it, only what the record needs, and again
@@ -221,7 +231,7 @@ static int populate_chunk(struct segment *g, uint64_t chunk, uint64_t from, uint
 {
     _Atomic uint64_t *word = &g->populated[chunk / 64];
     uint64_t bit = (uint64_t)1 << chunk % 64, start = chunk * CHUNK, end = start + CHUNK;
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t page;
 
     if (atomic_load_explicit(word, memory_order_relaxed) & bit)
         return 0;
@@ -229,6 +239,7 @@ static int populate_chunk(struct segment *g, uint64_t chunk, uint64_t from, uint
         atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
         return 0;
     }
+    page = (uint64_t)sysconf(_SC_PAGESIZE);
     if (from > start)
         start = from & ~(page - 1);
     return populate(g->base + start, (to < end ? to : end) - start);
@@ -248,23 +259,30 @@ int segment_record(struct segment *g, struct location at, const unsigned char **
     return 0;
 }
 
-bool segments_release(struct segments *s, uint32_t id, uint64_t *ret_teller)
+/* Is the segment gone by this? */
+static bool release(struct segments *s, uint32_t id, uint64_t *ret_teller)
 {
-    struct segment **p, *g;
-    bool gone = false;
+    struct segment **p = place(s, id), *g = *p;
+
+    if (!g || g->kept || !g->users || --g->users || !g->retired)
+        return false;
+    *ret_teller = g->teller;
+    put_aside(s, p);
+    return true;
+}
+
+size_t segments_release(struct segments *s, const struct client_held *held, size_t n, struct segments_gone *gone)
+{
+    size_t n_gone = 0;
 
     pthread_mutex_lock(&s->lock);
-    p = place(s, id);
-    g = *p;
-    if (g && !g->kept && g->users) {
-        gone = --g->users == 0 && g->retired;
-        if (gone) {
-            *ret_teller = g->teller;
-            put_aside(s, p);
-        }
+    for (size_t i = 0; i < n; i++) {
+        gone[n_gone].segment = held[i].location.segment;
+        if (!held[i].error)
+            n_gone += release(s, held[i].location.segment, &gone[n_gone].teller);
     }
     pthread_mutex_unlock(&s->lock);
-    return gone;
+    return n_gone;
 }
 
 bool segments_retire(struct segments *s, uint32_t id, uint64_t teller)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client/client.h"
 #include "common/record.h"
 
 /* The segments that the daemon has passed, each mapped whole (SEGMENT_MAX, however long the file is now) and
@@ -19,16 +20,24 @@ void segments_free(struct segments *s);  /* unmaps everything; NULL is fine */
  * (MSCACHE_ELIMIT). fd -1: the descriptor did not get through. */
 int segments_add(struct segments *s, uint32_t id, int fd);
 
-/* Hold the segment of a location until segments_release. MSCACHE_ENOENT: not known or retired;
- * MSCACHE_EDAMAGED: the location is outside of any segment; MSCACHE_ELIMIT: the segment could not be mapped. */
-int segments_hold(struct segments *s, struct location at, struct segment **ret);
+/* Hold the segments of n locations until segments_release. Where an error is set there is none to hold:
+ * MSCACHE_ENOENT: not known or retired; MSCACHE_EDAMAGED: the location is outside of any segment; MSCACHE_ELIMIT: the
+ * segment could not be mapped. */
+void segments_hold(struct segments *s, struct client_held *held, size_t n);
+
+/* The record's header will be read soon: have the processor fetch it, if that needs no page fault. */
+void segment_expect(const struct segment *g, struct location at);
 
 /* The bytes of a record, header and payload, in a held segment; populated. MSCACHE_EIO: cannot be read. */
 int segment_record(struct segment *g, struct location at, const unsigned char **ret);
 
-/* Returns true when this was the last use of a retired segment: it is unmapped, tell the connection
- * *ret_teller. */
-bool segments_release(struct segments *s, uint32_t id, uint64_t *ret_teller);
+/* Give back what was held. Retired segments whose last use this was are unmapped and listed in gone (room for n), with
+ * the connection to be told; returns how many. Looks at the locations only. */
+struct segments_gone {
+    uint32_t segment;
+    uint64_t teller;
+};
+size_t segments_release(struct segments *s, const struct client_held *held, size_t n, struct segments_gone *gone);
 
 /* The daemon gives a segment up. True when it is unmapped (or was not known): say so now; false: a later
  * segments_release will say true and name teller. */

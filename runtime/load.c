@@ -22,41 +22,47 @@ static bool is_pixels(const struct client_record *r)
            r->length % pixel == 0 && (uint64_t)r->shape[0] * r->shape[1] == r->length / pixel;
 }
 
-/* Serve a sample whose record is known. On an error it is not served: MSCACHE_ENOENT, MSCACHE_EDAMAGED, MSCACHE_EIO. */
-static int load_record(struct worker *w, const struct ticket *t, struct known known)
+static struct image image_of(const struct client_record *r)
+{
+    return (struct image){
+        .data = (uint8_t *)r->data, /* plan_suffix only reads it */
+        .stride = (size_t)r->shape[1] * r->shape[2] * dtype_size(r->dtype),
+        .width = (int)r->shape[1],
+        .height = (int)r->shape[0],
+        .channels = (int)r->shape[2],
+        .dtype = (enum dtype)r->dtype,
+    };
+}
+
+/* Bring a record into its slot. On an error it is not served: MSCACHE_ENOENT, MSCACHE_EDAMAGED, MSCACHE_EIO. *clock is
+ * when its turn came. */
+static int serve(struct worker *w, const struct ticket *t, const struct client_held *held, bool verified, uint64_t *clock)
 {
     struct mscache_loader *l = w->loader;
-    uint64_t clock = stats_now();
+    struct done d = { .ticket = *t };
+    char text[SAMPLE_ERROR_TEXT] = "";
     struct client_record record;
     struct image image;
-    int r;
+    uint64_t begun = *clock;
+    int r = client_read_held(l->cache, sample_key(l, t->id), held, verified, &record);
 
-    r = client_read(l->cache, sample_key(l, t->id), known.location, known.verified, &record);
-    w->part.page_in_ns += sample_lap(&clock);
+    w->part.page_in_ns += sample_lap(clock);
+    if (r == 0 && !is_pixels(&record))
+        r = MSCACHE_EDAMAGED;
     if (r < 0)
         return r;
-    if (!is_pixels(&record)) {
-        client_release(l->client, known.location);
-        return MSCACHE_EDAMAGED;
-    }
-    if (!known.verified) {
-        pthread_mutex_lock(&l->lock);
-        locations_verified(l->locations, t->id, known.location);
-        pthread_mutex_unlock(&l->lock);
-    }
-    image = (struct image){
-        .data = (uint8_t *)record.data, /* plan_suffix only reads it */
-        .stride = (size_t)record.shape[1] * record.shape[2] * dtype_size(record.dtype),
-        .width = (int)record.shape[1],
-        .height = (int)record.shape[0],
-        .channels = (int)record.shape[2],
-        .dtype = (enum dtype)record.dtype,
-    };
+    if (!verified)
+        d.verified = held->location;
+    d.load_ns = *clock - begun;
     w->part.hits++;
     w->used.hits++;
-    sample_loaded(w, t);
-    sample_deliver(w, t, &image);
-    client_release(l->client, known.location);
+    image = image_of(&record);
+    r = sample_transform(w, t, &image, text, sizeof text);
+    w->part.transform_ns += sample_lap(clock);
+    if (r == 0)
+        workers_done(w, &d);
+    else
+        workers_finish(w, t, r, text[0] ? text : mscache_strerror(r));
     return 0;
 }
 
@@ -70,6 +76,28 @@ static void forget_record(struct worker *w, const struct ticket *t, struct known
     pthread_mutex_unlock(&l->lock);
     if (why == MSCACHE_EDAMAGED || why == MSCACHE_EIO)
         (void)client_report(l->cache, sample_key(l, t->id), known.location);
+}
+
+/* Serve n samples (1 to LOADER_GROUP, of one batch) whose records are known. Returns how many were: the next one could
+ * not be read, and is forgotten. */
+static unsigned serve_group(struct worker *w, const struct ticket *t, const struct known *known, unsigned n)
+{
+    struct location at[LOADER_GROUP];
+    struct client_held held[LOADER_GROUP];
+    uint64_t clock = stats_now();
+    unsigned served = 0;
+    int r = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        at[i] = known[i].location;
+    client_hold(w->loader->client, at, n, held);
+    for (; served < n && r == 0; served += r == 0)
+        r = serve(w, &t[served], &held[served], known[served].verified, &clock);
+    client_let_go(w->loader->client, held, n);
+    workers_finish_all(w);
+    if (r < 0)
+        forget_record(w, &t[served], known[served], r);
+    return served;
 }
 
 /* ---- what the daemon says ---- */
@@ -162,23 +190,16 @@ static struct known look(struct mscache_loader *l, uint64_t id)
     return known;
 }
 
-static bool serve_known(struct worker *w, const struct ticket *t, struct known known)
-{
-    int r = load_record(w, t, known);
 
-    if (r < 0)
-        forget_record(w, t, known, r);
-    return r == 0;
-}
-
-void load_sample(struct worker *w, const struct ticket *t)
+/* A sample of which little is known yet. */
+static void load_sample(struct worker *w, const struct ticket *t)
 {
     struct client_found found;
 
     for (int i = 0; w->loader->cache && i < TRIES; i++) {
         struct known known = look(w->loader, t->id);
 
-        if (known.location.segment ? serve_known(w, t, known) : act_on_hint(w, t, (enum hint)known.hint))
+        if (known.location.segment ? serve_group(w, t, &known, 1) : act_on_hint(w, t, (enum hint)known.hint))
             return;
         if (known.location.segment || known.hint != HINT_NONE || ask_wait(w, t))
             continue;
@@ -188,4 +209,14 @@ void load_sample(struct worker *w, const struct ticket *t)
             return;
     }
     fresh_load(w, t, CLAIM_NONE);
+}
+
+void load_tickets(struct worker *w)
+{
+    for (unsigned i = 0; i < w->n_tickets; i++) {
+        if (w->n_tickets > 1)
+            i += serve_group(w, &w->ticket[i], &w->known[i], w->n_tickets - i);
+        if (i < w->n_tickets)
+            load_sample(w, &w->ticket[i]);
+    }
 }

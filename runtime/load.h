@@ -3,8 +3,8 @@
 
 #include "runtime/loader.h"
 
-/* Bring one sample into its slot, from the cache or by decoding, and call workers_finish; or park it until another job
- * has decoded it. In both cases the ticket is done with for this worker. */
-void load_sample(struct worker *w, const struct ticket *t);
+/* Bring the samples of the worker's tickets into their slots, from the cache or by decoding, and call workers_finish or
+ * workers_finish_all; or park them until another job has decoded them. In both cases the worker is done with them. */
+void load_tickets(struct worker *w);
 
 #endif

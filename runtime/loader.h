@@ -24,6 +24,9 @@
 
 #define LOADER_ERROR SLOT_TEXT
 
+/* Samples of known records that a worker takes at once. */
+#define LOADER_GROUP CLIENT_GROUP
+
 /* Samples named in one question to the daemon. */
 #define LOADER_FETCH 64u
 
@@ -75,6 +78,7 @@ struct mscache_loader {
     uint64_t puts;               /* answers due */
     uint64_t arena_ns;           /* threads waiting for the arena at the caller's cost */
     bool held;                   /* no tickets are handed out */
+    bool draining;               /* loader_drain waits */
     bool stop;
     mscache_stats stats;
     struct histogram waits;
@@ -110,6 +114,13 @@ void loader_unref(struct mscache_loader *l);
 
 /* ---- workers.c ---- */
 
+/* A sample that came from a record. */
+struct done {
+    struct ticket ticket;
+    struct location verified; /* segment 0: it was before */
+    uint64_t load_ns;
+};
+
 struct worker {
     struct mscache_loader *loader;
     pthread_t thread;
@@ -117,6 +128,11 @@ struct worker {
     struct source_buffer file;
     void *pixels; /* decoded here where the arena has no room */
     size_t pixels_room;
+    unsigned n_tickets;    /* in hand: one, or several of one batch whose records are known */
+    struct ticket ticket[LOADER_GROUP];
+    struct known known[LOADER_GROUP]; /* if several */
+    unsigned n_done;       /* samples in their places, the loader does not know yet */
+    struct done done[LOADER_GROUP];
     mscache_stats part;    /* what follows: since workers_finish was called last */
     struct wire_used used; /* `load` is empty, see load_ns */
     uint64_t load_ns;
@@ -129,6 +145,11 @@ void workers_stop(struct mscache_loader *l);
 
 /* The sample of a ticket number. The lock is not needed while the caller is active. */
 uint64_t workers_sample(const struct mscache_loader *l, uint64_t number);
+
+/* A ticket's sample is in its place: the loader is told with the next ones, or by workers_finish_all. At most
+ * LOADER_GROUP, of one batch. */
+void workers_done(struct worker *w, const struct done *d);
+void workers_finish_all(struct worker *w);
 
 /* A ticket's sample is in its place, or has an error (text: without the file's name). */
 void workers_finish(struct worker *w, const struct ticket *t, int error, const char *text);

@@ -77,8 +77,10 @@ void loader_drain(struct mscache_loader *l)
     struct timespec deadline = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
 
     pthread_mutex_lock(&l->lock);
+    l->draining = true;
     while ((l->puts || l->active) && pthread_cond_timedwait(&l->stored, &l->lock, &deadline) == 0)
         ;
+    l->draining = false;
     pthread_mutex_unlock(&l->lock);
 }
 

@@ -37,23 +37,30 @@ struct plan_draw sample_draw(const struct mscache_loader *l, const struct ticket
     return (struct plan_draw){ .seed = l->run.seed, .sample = t->id, .epoch = l->run.epoch };
 }
 
-void sample_deliver(struct worker *w, const struct ticket *t, const struct image *image)
+int sample_transform(struct worker *w, const struct ticket *t, const struct image *image, char *text, size_t text_size)
 {
     struct mscache_loader *l = w->loader;
     struct plan_draw draw = sample_draw(l, t);
-    uint64_t clock = stats_now();
-    char text[SAMPLE_ERROR_TEXT] = "";
     struct plan_shape shape;
     uint32_t index;
     struct slot *s = workers_slot(l, t, &index);
     void *out;
     int r;
 
-    r = plan_shape(l->plan, image, &shape, text, sizeof text);
+    r = plan_shape(l->plan, image, &shape, text, text_size);
     if (!r)
         r = slot_place(s, index, &shape, &out);
     if (!r)
-        r = plan_suffix(l->plan, w->plan, image, &draw, out, text, sizeof text);
+        r = plan_suffix(l->plan, w->plan, image, &draw, out, text, text_size);
+    return r;
+}
+
+void sample_deliver(struct worker *w, const struct ticket *t, const struct image *image)
+{
+    uint64_t clock = stats_now();
+    char text[SAMPLE_ERROR_TEXT] = "";
+    int r = sample_transform(w, t, image, text, sizeof text);
+
     w->part.transform_ns += sample_lap(&clock);
     workers_finish(w, t, r, text[0] ? text : mscache_strerror(r));
 }

@@ -17,6 +17,10 @@ void sample_loaded(struct worker *w, const struct ticket *t);
 /* What names the sample's random numbers. */
 struct plan_draw sample_draw(const struct mscache_loader *l, const struct ticket *t);
 
+/* Run the part after the cut into the sample's place in its batch. On an error (text: its reason, or "") the sample has
+ * no place. */
+int sample_transform(struct worker *w, const struct ticket *t, const struct image *image, char *text, size_t text_size);
+
 /* The last step: run the part after the cut into the sample's place in its batch, and call workers_finish. */
 void sample_deliver(struct worker *w, const struct ticket *t, const struct image *image);
 

@@ -41,32 +41,52 @@ static void idle(struct mscache_loader *l)
         *reason += stats_now() - begun;
 }
 
-static bool take_ready(struct mscache_loader *l, struct ticket *ret)
+static bool take_ready(struct mscache_loader *l, struct worker *w)
 {
     struct ticket *t = l->ready.first;
 
     if (!t)
         return false;
     tickets_unlink(&l->ready, &l->ready.first);
-    *ret = *t;
+    w->ticket[0] = *t;
+    w->n_tickets = 1;
     free(t);
     return true;
 }
 
-static bool take_next(struct mscache_loader *l, struct ticket *ret)
+/* The next ticket; of samples whose records are known, several of one batch. */
+static bool take_next(struct mscache_loader *l, struct worker *w)
 {
-    if (l->next >= loader_window_end(l))
+    uint64_t end = loader_window_end(l), begun, most;
+
+    if (l->next >= end)
         return false;
-    *ret = (struct ticket){ .number = l->next, .id = workers_sample(l, l->next), .begun = stats_now() };
-    l->next++;
+    begun = stats_now();
+    most = (end - l->next) / l->options.threads; /* leave something to the others */
+    w->n_tickets = 0;
+    while (l->next < end && w->n_tickets < LOADER_GROUP && (!w->n_tickets || w->n_tickets < most)) {
+        struct ticket *t = &w->ticket[w->n_tickets];
+        bool known;
+
+        *t = (struct ticket){ .number = l->next, .id = workers_sample(l, l->next), .begun = begun };
+        known = l->locations && locations_known(l->locations, t->id);
+        if (w->n_tickets && (!known || l->next % l->options.batch == 0))
+            break;
+        if (known)
+            w->known[w->n_tickets] = locations_get(l->locations, t->id);
+        w->n_tickets++;
+        l->next++;
+        if (!known)
+            break;
+    }
     return true;
 }
 
 /* Called with the lock held; false: the end. */
-static bool take(struct mscache_loader *l, struct ticket *ret)
+static bool take(struct mscache_loader *l, struct worker *w)
 {
     while (!l->stop) {
-        if (!l->held && (take_ready(l, ret) || take_next(l, ret))) {
+        if (!l->held && (take_ready(l, w) || take_next(l, w))) {
             l->active++;
             return true;
         }
@@ -79,18 +99,17 @@ static void *worker_main(void *arg)
 {
     struct worker *w = arg;
     struct mscache_loader *l = w->loader;
-    struct ticket t;
 
     pthread_mutex_lock(&l->lock);
-    while (take(l, &t)) {
+    while (take(l, w)) {
         bool ask = ask_is_time(l);
 
         pthread_mutex_unlock(&l->lock);
         if (ask)
             ask_ahead(l);
-        load_sample(w, &t);
+        load_tickets(w);
         pthread_mutex_lock(&l->lock);
-        if (--l->active == 0) {
+        if (--l->active == 0 && (l->held || l->draining)) {
             pthread_cond_signal(&l->finished);
             pthread_cond_broadcast(&l->stored);
         }
@@ -137,6 +156,55 @@ static void finish_batch(struct worker *w, struct slot *s)
     pthread_mutex_unlock(&l->lock);
 }
 
+void workers_done(struct worker *w, const struct done *d)
+{
+    if (w->n_done == LOADER_GROUP)
+        workers_finish_all(w);
+    w->done[w->n_done++] = *d;
+}
+
+/* With the lock held, as the next one. */
+static void settle(struct mscache_loader *l, struct slot *s, uint32_t i, const struct ticket *t)
+{
+    s->ids[i] = (int64_t)t->id;
+    s->labels[i] = source_label(l->source, t->id);
+    s->done++;
+}
+
+static void settle_done(struct worker *w, struct slot *s)
+{
+    struct mscache_loader *l = w->loader;
+
+    for (unsigned i = 0; i < w->n_done; i++) {
+        const struct done *d = &w->done[i];
+
+        if (d->verified.segment)
+            locations_verified(l->locations, d->ticket.id, d->verified);
+        histogram_add(&l->used.load, d->load_ns);
+        settle(l, s, (uint32_t)(d->ticket.number % l->options.batch), &d->ticket);
+    }
+    w->n_done = 0;
+}
+
+void workers_finish_all(struct worker *w)
+{
+    struct mscache_loader *l = w->loader;
+    struct slot *s;
+    bool complete;
+    uint32_t i;
+
+    if (!w->n_done)
+        return;
+    s = workers_slot(l, &w->done[0].ticket, &i);
+    pthread_mutex_lock(&l->lock);
+    add_counts(w);
+    settle_done(w, s);
+    complete = s->done == s->want;
+    pthread_mutex_unlock(&l->lock);
+    if (complete)
+        finish_batch(w, s);
+}
+
 void workers_finish(struct worker *w, const struct ticket *t, int error, const char *text)
 {
     struct mscache_loader *l = w->loader;
@@ -149,15 +217,14 @@ void workers_finish(struct worker *w, const struct ticket *t, int error, const c
         batch_error_text(l->source, t->id, text, named, sizeof named);
     pthread_mutex_lock(&l->lock);
     add_counts(w);
-    s->ids[i] = (int64_t)t->id;
-    s->labels[i] = source_label(l->source, t->id);
     s->samples[i].error = error;
     l->stats.failed += error != 0;
     if (error && error != MSCACHE_ESHAPE && i < s->failed_at) {
         s->failed_at = i;
         memcpy(s->text, named, sizeof named);
     }
-    complete = ++s->done == s->want;
+    settle(l, s, i, t);
+    complete = s->done == s->want;
     pthread_mutex_unlock(&l->lock);
     if (complete)
         finish_batch(w, s);

@@ -45,17 +45,29 @@ static struct segments *new_segments(void)
     return s;
 }
 
+static bool release(struct segments *s, uint32_t segment, uint64_t *ret_teller)
+{
+    struct client_held held = { .location.segment = segment };
+    struct segments_gone gone;
+
+    if (!segments_release(s, &held, 1, &gone))
+        return false;
+    *ret_teller = gone.teller;
+    return gone.segment == segment;
+}
+
 static int read_at(struct segments *s, struct location at, const unsigned char **ret)
 {
-    struct segment *g;
+    struct client_held held = { .location = at };
     uint64_t teller;
-    int err = segments_hold(s, at, &g);
+    int err;
 
+    segments_hold(s, &held, 1);
+    if (held.error)
+        return held.error;
+    err = segment_record(held.segment, at, ret);
     if (err)
-        return err;
-    err = segment_record(g, at, ret);
-    if (err)
-        segments_release(s, at.segment, &teller);
+        release(s, at.segment, &teller);
     return err;
 }
 
@@ -74,7 +86,7 @@ Test(segments, a_record_is_read_where_it_is)
     cr_assert_eq(read_at(s, at, &p), 0);
     for (size_t i = 0; i < RECORD_HEAD_SIZE + 1000; i++)
         cr_assert_eq(p[i], (unsigned char)((6400 + i) * 7));
-    cr_assert_not(segments_release(s, 5, &teller));
+    cr_assert_not(release(s, 5, &teller));
     segments_free(s);
 }
 
@@ -132,9 +144,9 @@ Test(segments, a_retired_segment_stays_mapped_until_its_last_record_is_released)
     unlink(path);
     cr_assert_not(segments_retire(s, 9, 77));
     cr_assert_eq(read_at(s, at, &q), MSCACHE_ENOENT);
-    cr_assert_not(segments_release(s, 9, &teller));
+    cr_assert_not(release(s, 9, &teller));
     cr_assert_eq(p[1], 7);
-    cr_assert(segments_release(s, 9, &teller));
+    cr_assert(release(s, 9, &teller));
     cr_assert_eq(teller, 77);
     cr_assert(segments_retire(s, 9, 77), "what is not known is not mapped");
     segments_free(s);
@@ -149,7 +161,7 @@ Test(segments, an_unused_segment_is_unmapped_at_once)
 
     cr_assert_eq(segments_add(s, 9, file_of(4096)), 0);
     cr_assert_eq(read_at(s, (struct location){ 9, 0, 10 }, &p), 0);
-    segments_release(s, 9, &teller);
+    release(s, 9, &teller);
     cr_assert_eq(mincore((void *)(uintptr_t)p, 4096, resident), 0);
     cr_assert(segments_retire(s, 9, 1));
     cr_assert_eq(mincore((void *)(uintptr_t)p, 4096, resident), -1);
@@ -172,8 +184,8 @@ Test(segments, of_another_store_are_forgotten_but_records_in_use_stay)
     cr_assert_eq(segments_add(s, 1, file_of(8192)), 0);
     cr_assert_eq(read_at(s, at, &new), 0);
     cr_assert_neq(old, new);
-    segments_release(s, 1, &teller);
-    segments_release(s, 1, &teller);
+    release(s, 1, &teller);
+    release(s, 1, &teller);
     cr_assert_eq(old[1], 7, "whose release it was cannot be told: both stay");
     cr_assert_eq(new[1], 7);
     segments_free(s);
