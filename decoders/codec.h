@@ -26,7 +26,8 @@ struct codec {
     bool (*probe)(const uint8_t *bytes, size_t n);
     size_t reader_size;
     int (*open)(void *reader, const struct codec_input *in, struct decode_info *ret, struct decode_report *report);
-    int (*pixels)(void *reader, const struct region *region, const struct image *dst);
+    struct room (*room)(const void *reader, const struct region *region); /* NULL: of no use */
+    int (*pixels)(void *reader, const struct region *region, const struct image *dst, bool roomy);
     void (*close)(void *reader);
 };
 

@@ -110,7 +110,12 @@ int decoder_open(struct decoder *d, const void *bytes, size_t n, const struct de
     return 0;
 }
 
-int decoder_pixels(struct decoder *d, const struct region *region, const struct image *dst)
+struct room decoder_room(const struct decoder *d, const struct region *region)
+{
+    return d->codec && d->codec->room ? d->codec->room(d->reader, region) : (struct room){ 0, 0 };
+}
+
+static int read_region(struct decoder *d, const struct region *region, const struct image *dst, bool roomy)
 {
     int err;
 
@@ -118,11 +123,21 @@ int decoder_pixels(struct decoder *d, const struct region *region, const struct 
         return MSCACHE_EINVAL;
     err = codec_check_image(&d->info, region, dst, d->report);
     if (err == 0)
-        err = d->codec->pixels(d->reader, region, dst);
+        err = d->codec->pixels(d->reader, region, dst, roomy);
     decoder_close(d);
     if (err == 0 && d->options.strict)
         err = warning_error(d->report->warnings);
     return err;
+}
+
+int decoder_pixels(struct decoder *d, const struct region *region, const struct image *dst)
+{
+    return read_region(d, region, dst, false);
+}
+
+int decoder_pixels_roomy(struct decoder *d, const struct region *region, const struct image *dst)
+{
+    return read_region(d, region, dst, true);
 }
 
 int decoder_outcome(struct decoder *d)

@@ -119,6 +119,14 @@ int decoder_open(struct decoder *d, const void *bytes, size_t n, const struct de
  * is open. */
 int decoder_pixels(struct decoder *d, const struct region *region, const struct image *dst);
 
+/* Rows need not be moved where the memory has room for pixels beside the region, that many of them: decoder_pixels_roomy() is
+ * decoder_pixels() that may write there, too, what is no part of the image. */
+struct room {
+    int left, right;
+};
+struct room decoder_room(const struct decoder *d, const struct region *region);
+int decoder_pixels_roomy(struct decoder *d, const struct region *region, const struct image *dst);
+
 /* The same without pixels: only what becomes of the file. */
 int decoder_outcome(struct decoder *d);
 

@@ -24,6 +24,7 @@ struct reader {
     struct lines lines;
     struct region part; /* of the stored image, that is wanted */
     int left_out;       /* columns of libjpeg's rows before it */
+    bool roomy;         /* they can be written, and what is behind it */
     struct decode_info info;
     struct decode_report *report;
     int err;
@@ -282,7 +283,7 @@ static void read_direct(struct reader *r)
         int y = row_of_part(r), n = rows_left(r);
 
         for (int i = 0; i < n; i++)
-            rows[i] = lines_direct(&r->lines, y + i);
+            rows[i] = lines_direct(&r->lines, y + i) - r->left_out * r->jpeg.output_components;
         read_rows(r, rows, n);
     }
 }
@@ -375,20 +376,54 @@ static bool may_leave_out(const struct reader *r)
     return has_usual_sampling(&r->jpeg) && !r->jpeg.arith_code && !guesses_coefficients(&r->jpeg);
 }
 
-static void crop_columns(struct reader *r)
+/* The columns that libjpeg is asked for. */
+static void find_columns(const struct reader *r, const struct region *part, int *ret_begin, int *ret_end)
 {
-    int width = (int)r->jpeg.output_width, begin = r->part.x - COLUMN_MARGIN;
-    int end = r->part.x + r->part.width + COLUMN_MARGIN;
-    JDIMENSION x, n;
+    int width = (int)r->jpeg.image_width, begin = part->x - COLUMN_MARGIN, end = part->x + part->width + COLUMN_MARGIN;
 
     begin = begin + COLUMNS_MIN > width ? width - COLUMNS_MIN : begin;
     begin = begin < 0 ? 0 : begin;
     end = end < begin + COLUMNS_MIN ? begin + COLUMNS_MIN : end;
-    end = end > width ? width : end;
+    *ret_begin = begin;
+    *ret_end = end > width ? width : end;
+}
+
+static void crop_columns(struct reader *r)
+{
+    JDIMENSION x, n;
+    int begin, end;
+
+    find_columns(r, &r->part, &begin, &end);
     x = (JDIMENSION)begin;
     n = (JDIMENSION)(end - begin);
     jpeg_crop_scanline(&r->jpeg, &x, &n);
     r->left_out = r->part.x - (int)x;
+}
+
+/* libjpeg begins with a whole block of its widest component. */
+static struct room jpeg_codec_room(const void *reader, const struct region *region)
+{
+    const struct reader *r = reader;
+    int begin, end, block = r->jpeg.max_h_samp_factor * DCTSIZE;
+
+    if (!r->one_scan || !has_usual_sampling(&r->jpeg) || codec_turn(&r->info, r->in->options) != 1)
+        return (struct room){ 0, 0 };
+    find_columns(r, region, &begin, &end);
+    return (struct room){ region->x - begin / block * block, end - region->x - region->width };
+}
+
+/* Can libjpeg write its rows to where they go? */
+static bool is_direct(const struct reader *r)
+{
+    int width = (int)r->jpeg.output_width;
+    struct room room;
+
+    if (!lines_direct(&r->lines, 0))
+        return false;
+    if (!r->roomy)
+        return width == r->part.width;
+    room = jpeg_codec_room(r, &r->part);
+    return room.left == r->left_out && room.left + r->part.width + room.right == width;
 }
 
 /* Go on by n rows, which end before the image's last one. */
@@ -415,6 +450,8 @@ static void read_rest(struct reader *r, bool leave_out)
 
     if (left > 0 && jpeg_has_multiple_scans(&r->jpeg))
         return;
+    for (int i = 0; i < r->jpeg.num_components; i++)
+        r->jpeg.comp_info[i].component_needed = FALSE; /* no more pixels */
     pass_rows(r, left - 1, leave_out);
     if (left > 0)
         read_rows(r, new_rows(r, 1), 1);
@@ -437,7 +474,7 @@ static void read_pixels(struct reader *r)
     if (leave_out)
         crop_columns(r);
     pass_rows(r, r->part.y, leave_out);
-    if (lines_direct(&r->lines, 0) && (int)jpeg->output_width == r->part.width)
+    if (is_direct(r))
         read_direct(r);
     else
         read_bands(r);
@@ -485,12 +522,13 @@ static int jpeg_codec_open(void *reader, const struct codec_input *in, struct de
     return err;
 }
 
-static int jpeg_codec_pixels(void *reader, const struct region *region, const struct image *dst)
+static int jpeg_codec_pixels(void *reader, const struct region *region, const struct image *dst, bool roomy)
 {
     struct reader *r = reader;
     int err;
 
     r->part = codec_stored_region(&r->info, r->in->options, region);
+    r->roomy = roomy;
     err = lines_init(&r->lines, dst, form_of(r), codec_turn(&r->info, r->in->options), NULL);
     return err ? err : guarded(r, read_pixels);
 }
@@ -508,6 +546,7 @@ const struct codec codec_jpeg = {
     .probe = jpeg_codec_probe,
     .reader_size = sizeof(struct reader),
     .open = jpeg_codec_open,
+    .room = jpeg_codec_room,
     .pixels = jpeg_codec_pixels,
     .close = jpeg_codec_close,
 };

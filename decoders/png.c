@@ -427,11 +427,12 @@ static int png_codec_open(void *reader, const struct codec_input *in, struct dec
     return err;
 }
 
-static int png_codec_pixels(void *reader, const struct region *region, const struct image *dst)
+static int png_codec_pixels(void *reader, const struct region *region, const struct image *dst, bool roomy)
 {
     struct reader *r = reader;
     int err;
 
+    (void)roomy;
     r->part = codec_stored_region(&r->info, r->in->options, region);
     if (r->type == PNG_COLOR_TYPE_PALETTE)
         set_palette(r);

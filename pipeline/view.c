@@ -104,18 +104,39 @@ static void set_packed(struct run *r, const uint8_t *data)
     run_set(r, data, &form);
 }
 
+/* Leave out the pixels around the crop of a view that is not resized. */
+static void settle_crop(struct view *v)
+{
+    if (v->undecoded) {
+        v->file_x += v->crop_x;
+        v->file_y += v->crop_y;
+    } else {
+        v->data = crop_data(v);
+    }
+    v->width = v->full_width = v->crop_width;
+    v->height = v->full_height = v->crop_height;
+    v->crop_x = v->crop_y = 0;
+}
+
 /* ---- pixels of a file ---- */
 
-/* Decode a part, which is counted in pixels of the view before its resize. */
-static int decode_part(struct run *r, const struct region *part, uint8_t *dst, size_t stride)
+/* Parts are counted in pixels of the view before its resize. */
+static struct region in_file(const struct view *v, const struct region *part)
+{
+    return (struct region){ v->file_x + part->x, v->file_y + part->y, part->width, part->height };
+}
+
+/* roomy: as decoder_pixels_roomy(). */
+static int decode_part(struct run *r, const struct region *part, uint8_t *dst, size_t stride, bool roomy)
 {
     const struct view *v = &r->view;
-    const struct region in_file = { v->file_x + part->x, v->file_y + part->y, part->width, part->height };
+    const struct region region = in_file(v, part);
     const struct image image = { dst, stride, part->width, part->height, v->channels, v->dtype };
     uint64_t begun = run_clock();
 
     r->undecided = false;
-    r->failure = decoder_pixels(r->worker->decoder, &in_file, &image);
+    r->failure = roomy ? decoder_pixels_roomy(r->worker->decoder, &region, &image)
+                       : decoder_pixels(r->worker->decoder, &region, &image);
     r->worker->decode_ns += run_clock() - begun;
     return r->failure ? MSCACHE_ENOMEM : 0;
 }
@@ -126,30 +147,33 @@ static struct region needed(const struct view *v)
     return view_resized(v) ? resample_inputs(v) : (struct region){ v->crop_x, v->crop_y, v->crop_width, v->crop_height };
 }
 
-int run_load(struct run *r)
+static int load(struct run *r)
 {
     struct view *v = &r->view;
-    const struct region part = needed(v);
-    size_t stride = (size_t)part.width * view_pixel(v);
-    bool flip = v->flip;
-    uint8_t *data;
+    const struct region part = needed(v), region = in_file(v, &part);
+    struct room room = decoder_room(r->worker->decoder, &region);
+    size_t stride = (size_t)(room.left + part.width + room.right) * view_pixel(v);
+    uint8_t *memory, *data;
 
-    if (!v->undecoded)
-        return 0;
-    data = scratch_pixels(r, stride * (size_t)part.height);
-    if (!data || decode_part(r, &part, data, stride) != 0)
+    memory = scratch_pixels(r, stride * (size_t)part.height);
+    if (!memory)
         return MSCACHE_ENOMEM;
-    if (!view_resized(v)) {
-        set_packed(r, data);
-        v->flip = flip;
-        return 0;
-    }
+    data = memory + (size_t)room.left * view_pixel(v);
+    if (decode_part(r, &part, data, stride, true) != 0)
+        return MSCACHE_ENOMEM;
     /* where the whole image would begin, of which nothing else is read */
     v->data = data - part.y * (ptrdiff_t)stride - part.x * (ptrdiff_t)view_pixel(v);
     v->stride = (ptrdiff_t)stride;
-    v->slot = slot_of(r, data);
+    v->slot = slot_of(r, memory);
     v->undecoded = false;
+    if (!view_resized(v))
+        settle_crop(v);
     return 0;
+}
+
+int run_load(struct run *r)
+{
+    return r->view.undecoded ? load(r) : 0;
 }
 
 int run_decide(struct run *r)
@@ -188,7 +212,7 @@ int run_render(struct run *r, uint8_t *dst, size_t stride)
     int err;
 
     if (r->view.undecoded && !view_resized(&r->view) && !r->view.flip)
-        return decode_part(r, &part, dst, stride);
+        return decode_part(r, &part, dst, stride, false);
     err = r->view.flip ? run_settle(r) : run_load(r);
     if (err)
         return err;
@@ -225,20 +249,6 @@ static int settle_flip(struct run *r)
     render_rows(r, data, row);
     set_packed(r, data);
     return 0;
-}
-
-/* Leave out the pixels around the crop of a view that is not resized. */
-static void settle_crop(struct view *v)
-{
-    if (v->undecoded) {
-        v->file_x += v->crop_x;
-        v->file_y += v->crop_y;
-    } else {
-        v->data = crop_data(v);
-    }
-    v->width = v->full_width = v->crop_width;
-    v->height = v->full_height = v->crop_height;
-    v->crop_x = v->crop_y = 0;
 }
 
 int run_flatten(struct run *r)

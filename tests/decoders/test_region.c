@@ -14,7 +14,7 @@
 enum { FRAME = 24, GUARD = 0xa5 };
 
 static const struct decode_options defaults = DECODE_OPTIONS_DEFAULT;
-static long compared;
+static long compared, roomy; /* parts; of these, with pixels beside them that were written */
 
 static unsigned draw(unsigned below)
 {
@@ -65,6 +65,37 @@ static void expect_rows(const struct whole *w, const struct region *part, const 
                  part->width, part->height, part->x, part->y);
 }
 
+/* The same where pixels beside the part may be written, and no others. */
+static void expect_roomy(const struct whole *w, struct region part, const char *what)
+{
+    struct decoder *d = decoder_new();
+    struct decode_info info;
+    struct decode_report report;
+    struct room room;
+    size_t left, stride, size, row = (size_t)part.width * w->pixel;
+    uint8_t *memory;
+
+    cr_assert_eq(decoder_open(d, w->bytes, w->n, &w->options, &info, &report), 0);
+    room = decoder_room(d, &part);
+    cr_assert(room.left >= 0 && room.right >= 0);
+    left = (size_t)room.left * w->pixel;
+    stride = left + row + (size_t)room.right * w->pixel + FRAME;
+    size = stride * (size_t)part.height + FRAME;
+    memory = malloc(size);
+    memset(memory, GUARD, size);
+    cr_assert_eq(decoder_pixels_roomy(d, &part, &(struct image){ memory + FRAME + left, stride, part.width, part.height,
+                                                                 info.channels, info.dtype }), w->err, "%s", what);
+    cr_assert_str_eq(report.message, w->report.message, "%s", what);
+    for (int y = 0; y <= part.height; y++)
+        for (size_t i = 0; i < FRAME; i++)
+            cr_assert_eq(memory[(size_t)y * stride + i], GUARD, "%s: written outside of row %d and its room", what, y);
+    if (w->err == 0)
+        expect_rows(w, &part, memory + left, stride, what);
+    roomy += left > 0;
+    free(memory);
+    decoder_free(d);
+}
+
 static void expect_part(const struct whole *w, struct region part, const char *what)
 {
     size_t row = (size_t)part.width * w->pixel, stride = row + FRAME, size = stride * (size_t)part.height + FRAME;
@@ -84,6 +115,7 @@ static void expect_part(const struct whole *w, struct region part, const char *w
     if (err == 0)
         expect_rows(w, &part, memory, stride, what);
     free(memory);
+    expect_roomy(w, part, what);
     compared++;
 }
 
@@ -166,6 +198,7 @@ Test(decode_region, parts_of_jpeg_of_all_samplings_codings_and_odd_sizes_are_tho
             }
     fprintf(stderr, "%ld regions\n", compared);
     cr_assert_eq(compared, JPEG_KINDS * JPEG_CODINGS * 6 * 12);
+    cr_assert_gt(roomy, 200);
 }
 
 /* libjpeg's way to skip rows has its own state for each position in a row of blocks. */
