@@ -2,6 +2,7 @@
 #include "kernels/x86/emit.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 #include "kernels/x86/emit_rows.h"
@@ -79,11 +80,15 @@ static ALWAYS_INLINE __m256 divide_255(__m256 x)
     return _mm256_fmadd_ps(x, high, _mm256_mul_ps(x, low));
 }
 
-static ALWAYS_INLINE __m256 make_vector(const struct float_vector *vec, const uint8_t *in, int channels)
+static ALWAYS_INLINE __m256i load_windows(const struct float_vector *vec, const uint8_t *in, int channels)
 {
-    const __m128i low = load_window(in + vec->window[0], channels);
-    const __m128i high = load_window(in + vec->window[1], channels);
-    const __m256i x = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), vec->shuffle);
+    return _mm256_set_m128i(load_window(in + vec->window[1], channels),
+                            load_window(in + vec->window[0], channels));
+}
+
+static ALWAYS_INLINE __m256 make_vector(const struct float_vector *vec, __m256i in)
+{
+    const __m256i x = _mm256_shuffle_epi8(in, vec->shuffle);
     const __m256 v = divide_255(_mm256_cvtepi32_ps(x));
 
     return _mm256_mul_ps(_mm256_sub_ps(v, vec->mean), vec->inv_std);
@@ -112,49 +117,74 @@ static ALWAYS_INLINE void store_f16(uint8_t *dst, __m256 v, bool stream)
     store_half(dst, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), stream);
 }
 
-static ALWAYS_INLINE void store_bf16(uint8_t *dst, __m256 v, bool stream)
+static ALWAYS_INLINE __m256i round_bf16(__m256i bits, __m256i top)
 {
-    const __m256i bits = _mm256_castps_si256(v), top = _mm256_srli_epi32(bits, 16);
     const __m256i odd = _mm256_and_si256(top, _mm256_set1_epi32(1));
     const __m256i bias = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
-    const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, bias), 16);
+
+    return _mm256_srli_epi32(_mm256_add_epi32(bits, bias), 16);
+}
+
+static ALWAYS_INLINE void store_words(uint8_t *dst, __m256i v, bool stream)
+{
+    store_half(dst, _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)), stream);
+}
+
+static ALWAYS_INLINE void store_bf16(uint8_t *dst, __m256 v, bool stream)
+{
+    const __m256i bits = _mm256_castps_si256(v);
+
+    store_words(dst, round_bf16(bits, _mm256_srli_epi32(bits, 16)), stream);
+}
+
+/* The same where a result may be no number. */
+static ALWAYS_INLINE void store_bf16_any(uint8_t *dst, __m256 v, bool stream)
+{
+    const __m256i bits = _mm256_castps_si256(v), top = _mm256_srli_epi32(bits, 16);
     const __m256i quiet = _mm256_or_si256(top, _mm256_set1_epi32(0x40));
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-    const __m256i r = _mm256_blendv_epi8(rounded, quiet, nan);
 
-    store_half(dst, _mm_packus_epi32(_mm256_castsi256_si128(r), _mm256_extracti128_si256(r, 1)), stream);
+    store_words(dst, _mm256_blendv_epi8(round_bf16(bits, top), quiet, nan), stream);
 }
 
 /* Written out, since neither compiler unrolls a loop over the channels: the constants shall stay in
  * registers. */
 static ALWAYS_INLINE void float_group(uint8_t *to, const uint8_t *from, size_t step, int channels,
-                                      const struct float_vector *vec, store_fn store, bool stream)
+                                      bool planar, const struct float_vector *vec, store_fn store,
+                                      bool stream)
 {
-    store(to, make_vector(&vec[0], from, channels), stream);
+    /* Vectors of one channel each share their windows. */
+    const __m256i in = load_windows(&vec[0], from, channels);
+
+    store(to, make_vector(&vec[0], in), stream);
     if (channels > 1)
-        store(to + step, make_vector(&vec[1], from, channels), stream);
+        store(to + step, make_vector(&vec[1], planar ? in : load_windows(&vec[1], from, channels)), stream);
     if (channels > 2)
-        store(to + step * 2, make_vector(&vec[2], from, channels), stream);
+        store(to + step * 2, make_vector(&vec[2], planar ? in : load_windows(&vec[2], from, channels)),
+              stream);
     if (channels > 3)
-        store(to + step * 3, make_vector(&vec[3], from, channels), stream);
+        store(to + step * 3, make_vector(&vec[3], planar ? in : load_windows(&vec[3], from, channels)),
+              stream);
 }
 
 static ALWAYS_INLINE void float_row(uint8_t *dst, const uint8_t *in, struct emit_row row, int channels,
-                                    const struct float_vector *vecs, size_t size, store_fn store, bool stream)
+                                    bool planar, const struct float_vector *vecs, size_t size, store_fn store,
+                                    bool stream)
 {
     const struct float_vector vec[MAX_CHANNELS] = {vecs[0], vecs[1], vecs[2], vecs[3]};
     const size_t step = row.vector_step * size;
     const int last = row.width - GROUP;
 
     for (int x = 0; x <= last; x += GROUP)
-        float_group(dst + x * row.out_step * size, in + x * row.in_step, step, channels, vec, store, stream);
+        float_group(dst + x * row.out_step * size, in + x * row.in_step, step, channels, planar, vec, store,
+                    stream);
     if (row.width % GROUP)
-        float_group(dst + last * row.out_step * size, in + last * row.in_step, step, channels, vec, store,
-                    false);
+        float_group(dst + last * row.out_step * size, in + last * row.in_step, step, channels, planar, vec,
+                    store, false);
 }
 
-static ALWAYS_INLINE void float_rows(uint8_t *dst, const struct emit *e, int channels, size_t size,
-                                     store_fn store, bool stream)
+static ALWAYS_INLINE void float_rows(uint8_t *dst, const struct emit *e, int channels, bool planar,
+                                     size_t size, store_fn store, bool stream)
 {
     const struct emit_row row = emit_row_of(e, GROUP);
     struct float_vector vec[MAX_CHANNELS] = {0};
@@ -162,34 +192,70 @@ static ALWAYS_INLINE void float_rows(uint8_t *dst, const struct emit *e, int cha
     for (int v = 0; v < channels; v++)
         float_vector_init(&vec[v], e, v);
     for (int y = 0; y < e->height; y++)
-        float_row(dst + y * row.width * row.out_step * size, emit_row_input(e, GROUP, y), row, channels, vec,
-                  size, store, stream);
+        float_row(dst + y * row.width * row.out_step * size, emit_row_input(e, GROUP, y), row, channels,
+                  planar, vec, size, store, stream);
     if (stream)
         _mm_sfence();
 }
 
-/* Constant channels and kind of stores make a loop for each combination. */
-#define DEFINE_EMIT_AVX2(type, size)                                                                         \
-    void emit_##type##_avx2(void *dst, const struct emit *e)                                                 \
+/* Constant channels, layout and kind of stores make a loop for each combination. */
+#define DEFINE_ROWS(type, size)                                                                              \
+    static void type##_rows(void *dst, const struct emit *e, bool stream)                                    \
     {                                                                                                        \
-        const struct emit joined = emit_joined(e);                                                           \
-        const bool stream = emit_streams(dst, &joined, size);                                                \
-                                                                                                             \
-        if (joined.width < GROUP)                                                                            \
-            emit_narrow(dst, e, GROUP, size, emit_##type##_avx2);                                            \
-        else if (e->channels == 3 && stream)                                                                 \
-            float_rows(dst, &joined, 3, size, store_##type, true);                                           \
+        if (e->channels == 3 && e->plane && stream)                                                          \
+            float_rows(dst, e, 3, true, size, store_##type, true);                                           \
+        else if (e->channels == 3 && e->plane)                                                               \
+            float_rows(dst, e, 3, true, size, store_##type, false);                                          \
         else if (e->channels == 3)                                                                           \
-            float_rows(dst, &joined, 3, size, store_##type, false);                                          \
+            float_rows(dst, e, 3, false, size, store_##type, stream);                                        \
         else if (e->channels == 1)                                                                           \
-            float_rows(dst, &joined, 1, size, store_##type, stream);                                         \
+            float_rows(dst, e, 1, true, size, store_##type, stream);                                         \
         else                                                                                                 \
-            float_rows(dst, &joined, e->channels == 2 ? 2 : 4, size, store_##type, stream);                  \
+            float_rows(dst, e, e->channels == 2 ? 2 : 4, e->plane != 0, size, store_##type, stream);         \
     }
 
-DEFINE_EMIT_AVX2(f32, 4)
-DEFINE_EMIT_AVX2(f16, 2)
-DEFINE_EMIT_AVX2(bf16, 2)
+DEFINE_ROWS(f32, 4)
+DEFINE_ROWS(f16, 2)
+DEFINE_ROWS(bf16, 2)
+DEFINE_ROWS(bf16_any, 2)
+
+typedef void (*rows_fn)(void *dst, const struct emit *e, bool stream);
+
+static ALWAYS_INLINE void emit_rows(void *dst, const struct emit *e, size_t size, rows_fn rows,
+                                    emit_fn narrow)
+{
+    const struct emit joined = emit_joined(e);
+
+    if (joined.width < GROUP)
+        emit_narrow(dst, e, GROUP, size, narrow);
+    else
+        rows(dst, &joined, emit_streams(dst, &joined, size));
+}
+
+void emit_f32_avx2(void *dst, const struct emit *e)
+{
+    emit_rows(dst, e, 4, f32_rows, emit_f32_avx2);
+}
+
+void emit_f16_avx2(void *dst, const struct emit *e)
+{
+    emit_rows(dst, e, 2, f16_rows, emit_f16_avx2);
+}
+
+/* (v - mean) * inv_std of finite numbers may be infinite, but is a number. */
+static bool all_finite(const struct emit *e)
+{
+    bool finite = true;
+
+    for (int c = 0; c < e->channels; c++)
+        finite = finite && isfinite(e->mean[c]) && isfinite(e->inv_std[c]);
+    return finite;
+}
+
+void emit_bf16_avx2(void *dst, const struct emit *e)
+{
+    emit_rows(dst, e, 2, all_finite(e) ? bf16_rows : bf16_any_rows, emit_bf16_avx2);
+}
 
 /* Output vector v takes its bytes out of all input vectors of the group. */
 typedef __m128i u8_masks[MAX_CHANNELS][MAX_CHANNELS];
