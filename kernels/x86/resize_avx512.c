@@ -107,9 +107,9 @@ static void fill_vector(const struct h_pass *h, int vector, ptrdiff_t at, __m512
 {
     const int blocks = resize_blocks(h->axis->taps);
     int32_t index[H_LANES], *weight = (int32_t *)(table + 1);
+    int x = pixel_of(h, vector * H_LANES), c = vector * H_LANES % h->channels;
 
     for (int i = 0; i < H_LANES; i++) {
-        const int byte = vector * H_LANES + i, x = pixel_of(h, byte), c = byte % h->channels;
         const struct resize_block *block = h->axis->block + (size_t)x * blocks;
         const int in = (int)((ptrdiff_t)h->axis->first[x] * h->channels - at) + c;
 
@@ -117,6 +117,10 @@ static void fill_vector(const struct h_pass *h, int vector, ptrdiff_t at, __m512
         for (int p = 0; p < h->pairs; p++) {
             memcpy(&weight[(2 * p) * H_LANES + i], &block[p / 2].low[p % 2 * 2], sizeof(int32_t));
             memcpy(&weight[(2 * p + 1) * H_LANES + i], &block[p / 2].high[p % 2 * 2], sizeof(int32_t));
+        }
+        if (++c == h->channels) {
+            c = 0;
+            x += x + 1 < h->axis->out;
         }
     }
     table[0] = _mm512_loadu_si512(index);
