@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,5 +102,54 @@ Test(memory, a_worker_goes_on_after_memory_was_out)
     cr_expect_arr_eq(out, want, sizeof want);
     plan_worker_free(w);
     plan_worker_free(good);
+    plan_free(p);
+}
+
+static int give(void *arg, const struct plan_shape *shape, void **ret)
+{
+    (void)shape;
+    *ret = arg;
+    return 0;
+}
+
+Test(memory, a_whole_sample_is_made_or_says_that_memory_is_out)
+{
+    static uint8_t file[1 << 20], want[56 * 40 * 3 * 4], out[sizeof want];
+    const char *src = getenv("MSCACHE_SRC");
+    struct plan_draw draw = { 1, 2, 3 };
+    struct decode_report report;
+    struct plan_worker *w;
+    struct plan *p = NULL;
+    char path[4096], err[256];
+    int failures = 0;
+    size_t n;
+    FILE *in;
+
+    snprintf(path, sizeof path, "%s/photos/animal/animal_00.jpg", src ? src : ".");
+    in = fopen(path, "rb");
+    cr_assert_not_null(in, "%s", path);
+    n = fread(file, 1, sizeof file, in);
+    fclose(in);
+    cr_assert_eq(plan_new(&p, "decode | resize(64) | random_horizontal_flip(1) | random_resized_crop([56,40]) | to(float32)", err,
+                          sizeof err), 0, "%s", err);
+    w = plan_worker_new(p, 0);
+    cr_assert_eq(plan_sample(p, w, file, n, &draw, give, want, &report), 0, "%s", report.message);
+    plan_worker_free(w);
+    w = plan_worker_new(p, 0);
+    for (int i = 0; i < 100; i++) {
+        int code;
+
+        until_failure = i % 2; /* each time some more of the scratch is there already */
+        code = plan_sample(p, w, file, n, &draw, give, out, &report);
+        until_failure = -1;
+        if (code == 0)
+            break;
+        failures++;
+        cr_assert_eq(code, MSCACHE_ENOMEM);
+        cr_assert_str_eq(report.message, "out of memory");
+    }
+    cr_expect(failures > 2 && failures < 100, "%d", failures);
+    cr_expect_arr_eq(out, want, sizeof want);
+    plan_worker_free(w);
     plan_free(p);
 }
