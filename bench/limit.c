@@ -1,4 +1,5 @@
-/* The upper limits: loops written by hand over a mapped file of records, in random order, into one reused batch a thread.
+/* The upper limits: loops written by hand over a mapped file of records, in random order, into one reused batch for
+ * each thread.
  * limit FILE SIDE, records of SIDE x SIDE x 3 bytes. Requests:
  *   u8|f32|f16 THREADS PASSES    records already mapped and verified
  *   first u8|f32|f16             one pass over a fresh mapping, each record's checksum computed before it is read

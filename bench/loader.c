@@ -2,7 +2,7 @@
  * Options below; without --dataset no cache is used. Requests:
  *   epoch        connect and open (fresh mappings, nothing verified), one epoch
  *   run EPOCHS   later epochs: begins when the batches made ahead are taken, so none is counted for nothing
- *   digest N     opens anew; the first N batches (0: an epoch), a sum of hashes of the samples' bytes and their places in the listing
+ *   digest N     opens anew; the first N batches (0: an epoch), a sum of hashes of the samples' bytes and ids
  *   dump FILE    one epoch, the samples' bytes one after the other
  *   close */
 #include "config.h"
@@ -118,7 +118,8 @@ typedef void (*with_sample)(void *arg, const void *data, size_t size, uint64_t i
 static void each_sample(const mscache_batch *b, with_sample f, void *arg)
 {
     for (int64_t i = 0; i < b->size; i++)
-        f(arg, (const char *)b->data + i * b->strides[0] * (int64_t)value_size(b), sample_bytes(b), (uint64_t)b->ids[i]);
+        f(arg, (const char *)b->data + i * b->strides[0] * (int64_t)value_size(b), sample_bytes(b),
+          (uint64_t)b->ids[i]);
 }
 
 /* Take the next batch; 0 at the end of an epoch. */
@@ -144,11 +145,13 @@ static void print_taken(struct job *j, const struct taken *t)
     mscache_stats now = { .size = sizeof now };
 
     mscache_loader_stats(j->l, &now);
-    printf("{\"samples\": %llu, \"seconds\": %.6f, \"cpu\": %.6f, \"cpu_total\": %.6f, \"hits\": %llu, \"decodes\": %llu, "
-           "\"duplicates\": %llu, \"stored\": %llu, \"failed\": %llu, \"bytes\": %llu, \"messages\": %llu",
+    printf("{\"samples\": %llu, \"seconds\": %.6f, \"cpu\": %.6f, \"cpu_total\": %.6f, \"hits\": %llu, "
+           "\"decodes\": %llu, \"duplicates\": %llu, \"stored\": %llu, \"failed\": %llu, \"bytes\": %llu, "
+           "\"messages\": %llu",
            (unsigned long long)t->samples, seconds, cpu, measure_cpu(),
            (unsigned long long)(now.hits - t->stats.hits), (unsigned long long)(now.decodes - t->stats.decodes),
-           (unsigned long long)(now.duplicates - t->stats.duplicates), (unsigned long long)(now.stored - t->stats.stored),
+           (unsigned long long)(now.duplicates - t->stats.duplicates),
+           (unsigned long long)(now.stored - t->stats.stored),
            (unsigned long long)(now.failed - t->stats.failed), (unsigned long long)(now.bytes_out - t->stats.bytes_out),
            (unsigned long long)(messages(j) - t->messages));
 }

@@ -28,7 +28,8 @@ const uint8_t *measure_map(const char *file, size_t *ret_bytes, int load);
 typedef void (*measure_work)(void *arg, int thread, int threads);
 double measure_threads(measure_work work, void *arg, int threads);
 
-/* Say that the program is ready, and answer requests until standard input ends. An answer prints JSON without the newline. */
+/* Say that the program is ready, and answer requests until standard input ends. An answer prints JSON without the
+ * newline. */
 void measure_serve(void (*answer)(void *arg, const char *request), void *arg);
 
 #endif

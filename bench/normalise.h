@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a hand-written loop does with a record: packed RGB bytes in, three planes of normalised numbers out, written past
- * the caches. `pixels` is a multiple of 16, dst is aligned to 64 bytes. The usual mean and deviation of ImageNet; a fused
- * multiply-add, so the last bit may differ from torch's. */
+/* What a hand-written loop does with a record: packed RGB bytes in, three planes of normalised numbers out, written
+ * past the caches. `pixels` is a multiple of 16, dst is aligned to 64 bytes. The usual mean and deviation of ImageNet;
+ * a fused multiply-add, so the last bit may differ from torch's. */
 struct normalise {
     const char *name; /* the instructions used */
     void (*f32)(float *dst, const uint8_t *src, size_t pixels);

@@ -1,6 +1,6 @@
 /* Our resize of packed RGB images, weights computed for each image as Pillow computes them.
- * resize IN WANT WIDTH HEIGHT OUT_WIDTH OUT_HEIGHT: files of images, packed one after the other; WANT holds Pillow's results.
- * Requests:
+ * resize IN WANT WIDTH HEIGHT OUT_WIDTH OUT_HEIGHT: files of images, packed one after the other; WANT holds Pillow's
+ * results. Requests:
  *   LEVEL PASSES    LEVEL as in MSCACHE_CPU: c, avx2, all */
 #include "config.h"
 
@@ -31,7 +31,8 @@ static void *axis_new(struct resize_axis *axis, int in, int out)
 
 static void run(const struct resize *r, const struct kernels *k, size_t i)
 {
-    const struct resize_image from = { (uint8_t *)(uintptr_t)r->in + i * r->in_bytes, r->width * 3, r->width, r->height };
+    uint8_t *in = (uint8_t *)(uintptr_t)r->in + i * r->in_bytes;
+    const struct resize_image from = { in, r->width * 3, r->width, r->height };
     const struct resize_image to = { r->out, r->out_width * 3, r->out_width, r->out_height };
     struct resize_axis h, v;
     void *h_memory = axis_new(&h, r->width, r->out_width), *v_memory = axis_new(&v, r->height, r->out_height);

@@ -69,10 +69,14 @@ def facts(build):
 
 
 def cache_size():
+    """Of the last level; what CPUID says where the kernel does not (in virtual machines: of the whole socket)."""
     folder, sizes = "/sys/devices/system/cpu/cpu0/cache", []
     for index in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         sizes.append((field(f"{folder}/{index}/level", "(.*)"), field(f"{folder}/{index}/size", "(.*)")))
-    return max(sizes)[1] if sizes else "unknown"
+    if sizes:
+        return max(sizes)[1]
+    size = output_of("getconf", "LEVEL3_CACHE_SIZE")
+    return f"{int(size) >> 20} MiB by CPUID" if size.isdigit() and int(size) else "unknown"
 
 
 class Watch:

@@ -31,7 +31,8 @@ def bar(row, y, unit):
     if share is None:
         return lines + [f'<text class="small" x="{LEFT + 6}" y="{y + 12}">not measured</text>']
     length = min(share, LONGEST) * unit
-    lines.append(f'<rect class="{"met" if row["met"] else "short"}" x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"/>')
+    kind = "met" if row["met"] else "short"
+    lines.append(f'<rect class="{kind}" x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"/>')
     if share > LONGEST:
         lines.append(f'<path class="met" d="M{LEFT + length + 2:.1f} {y} l6 {BAR / 2} l-6 {BAR / 2} z"/>')
     lines.append(f'<text x="{WIDTH - RIGHT + 16}" y="{y + 12}">{figure(row["value"])}</text>')

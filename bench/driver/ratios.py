@@ -30,12 +30,14 @@ RATIOS = [
     Ratio("warm_f32_1t_vs_limit", "warm", 0.85, [("ours f32 1t", "limit f32 1t")],
           "later passes, float32 planes, normalised, 1 thread / hand-written loop"),
     Ratio("warm_f32_2t_vs_limit", "warm", 0.85, [("ours f32 2t", "limit f32 2t")], "the same, 2 threads"),
-    Ratio("warm_u8_1t_vs_limit", "warm", 0.80, [("ours u8 1t", "limit u8 1t")], "later passes, uint8, 1 thread / hand-written gather"),
+    Ratio("warm_u8_1t_vs_limit", "warm", 0.80, [("ours u8 1t", "limit u8 1t")],
+          "later passes, uint8, 1 thread / hand-written gather"),
     Ratio("warm_u8_2t_vs_limit", "warm", 0.80, [("ours u8 2t", "limit u8 2t")], "the same, 2 threads"),
     Ratio("first_pass_vs_limit", "warm", 0.55, [("ours first f32 1t", "limit f32 1t")],
           "first pass (new mapping, each record verified), float32, 1 thread / the limit of later passes",
           also=["limit first f32 1t", "ours first f32 1t opening", "ours first f32 1t messages per batch"]),
-    Ratio("f16_vs_f32", "warm", 1.3, [("ours f16 1t", "ours f32 1t")], "float16 / float32, both ours, 1 thread", also=["limit f16 1t"]),
+    Ratio("f16_vs_f32", "warm", 1.3, [("ours f16 1t", "ours f32 1t")],
+          "float16 / float32, both ours, 1 thread", also=["limit f16 1t"]),
     Ratio("bf16_vs_f32", "warm", 1.3, [("ours bf16 1t", "ours f32 1t")], "bfloat16 / float32, both ours, 1 thread"),
     Ratio("warm_f32_vs_best_peer", "warm", 1.0, [("ours f32 1t", s) for _, s in WARM_PEERS],
           "later passes, float32, 1 thread / the fastest peer", peers=[p for p, _ in WARM_PEERS], best=True),
@@ -45,25 +47,30 @@ RATIOS = [
           "the same / torchvision's DataLoader; the worse of 1 and 2 threads", peers=["torchvision", "Pillow"],
           also=["OpenCV cold 1t", "OpenCV cold 2t", "FFCV cold 1t", "FFCV cold 2t"]),
     Ratio("rrc_vs_torchvision", "cold", 4.0, threads("ours rrc cached", "torchvision rrc"),
-          "random crops of cached whole images / torchvision's from files; the worse of 1 and 2 threads", peers=["torchvision", "Pillow"]),
+          "random crops of cached whole images / torchvision's from files; the worse of 1 and 2 threads",
+          peers=["torchvision", "Pillow"]),
     Ratio("rrc_file_vs_full_decode", "cold", 1.3, [("ours rrc file 1t", "ours full decode 1t")],
           "random crops from files, no cache / our own decoding of whole images, 1 thread"),
-    Ratio("resize_vs_pillow", "resize", 6.0, [("ours resize AVX2", "Pillow resize"), ("ours resize best", "Pillow resize")],
+    Ratio("resize_vs_pillow", "resize", 6.0,
+          [("ours resize AVX2", "Pillow resize"), ("ours resize best", "Pillow resize")],
           "500x375 to 341x256, the same bytes / Pillow; the worse of AVX2 and the best level", peers=["Pillow"]),
     Ratio("fill_wall", "filling", 1.05, [("fill filling wall", "fill uncached wall")],
-          "time of the epoch that fills the cache with 224x224 records / of an epoch without cache", least=False, also=["fill filling stored"]),
-    Ratio("fill_cpu", "filling", 1.10, [("fill filling cpu", "fill uncached cpu")], "the same in CPU, of job and daemon", least=False,
-          also=["fill filling daemon cpu"]),
+          "time of the epoch that fills the cache with 224x224 records / of an epoch without cache", least=False,
+          also=["fill filling stored"]),
+    Ratio("fill_cpu", "filling", 1.10, [("fill filling cpu", "fill uncached cpu")], "the same in CPU, of job and daemon",
+          least=False, also=["fill filling daemon cpu"]),
     Ratio("fill_decode_only_wall", "filling", 1.05, [("large filling wall", "large uncached wall")],
           "time of the epoch that fills the cache with whole images / of one without cache", least=False,
-          also=["large filling cpu", "large uncached cpu", "large filling daemon cpu", "large filling stored", "large break-even"]),
-    Ratio("break_even_epochs", "filling", 2.0, [("fill break-even", None)], "epochs after which the cache has paid for itself", least=False),
-    Ratio("jobs4_cpu", "jobs", 1.3, [("jobs 4 cpu", "jobs 1 cpu")], "CPU of 4 jobs at once from an empty store, and daemon / of 1 job",
-          least=False, also=["jobs 2 cpu", "jobs 8 cpu", "private 4 cpu"]),
+          also=["large filling cpu", "large uncached cpu", "large filling daemon cpu", "large filling stored",
+                "large break-even"]),
+    Ratio("break_even_epochs", "filling", 2.0, [("fill break-even", None)],
+          "epochs after which the cache has paid for itself", least=False),
+    Ratio("jobs4_cpu", "jobs", 1.3, [("jobs 4 cpu", "jobs 1 cpu")],
+          "CPU of 4 jobs at once from an empty store, and daemon / of 1 job", least=False, also=["jobs 2 cpu", "jobs 8 cpu", "private 4 cpu"]),
     Ratio("jobs4_wall", "jobs", 1.3, [("jobs 4 wall", "jobs 1 wall")], "the same in time", least=False,
           also=["jobs 2 wall", "jobs 8 wall", "private 4 wall"]),
-    Ratio("jobs8_decodes", "jobs", 1.0, [("jobs 8 decodes per sample", None)], "decodes per sample, 8 jobs at once from an empty store",
-          least=False, also=["jobs 2 decodes per sample", "jobs 4 decodes per sample", "jobs 8 duplicates"]),
+    Ratio("jobs8_decodes", "jobs", 1.0, [("jobs 8 decodes per sample", None)],
+          "decodes per sample, 8 jobs at once from an empty store", least=False, also=["jobs 2 decodes per sample", "jobs 4 decodes per sample", "jobs 8 duplicates"]),
 ]
 
 
@@ -107,8 +114,8 @@ def compute(ratio, series, installed):
     """The ratio's row of the JSON."""
     pair = deciding_pair(ratio, series)
     value = pair_value(series, *pair) if pair else None
-    row = {"name": ratio.name, "value": None if value is None else number(float(value)), "target": ratio.target, "met": None,
-           "parts": {"what": ratio.what, "wanted": "at least" if ratio.least else "at most"}}
+    row = {"name": ratio.name, "value": None if value is None else number(float(value)), "target": ratio.target,
+           "met": None, "parts": {"what": ratio.what, "wanted": "at least" if ratio.least else "at most"}}
     row["parts"].update(parts_of(ratio, series))
     if value is not None:
         row["met"] = better(ratio, row["value"])

@@ -1,5 +1,6 @@
 """A run's results as Markdown, and the table in the README."""
 import re
+import statistics
 
 from ratios import RATIOS
 
@@ -43,6 +44,30 @@ def shortfalls(results):
     return lines
 
 
+def rows_of(results):
+    """The parts that are measured rows, each once."""
+    rows = {}
+    for ratio in results["ratios"]:
+        for name, part in ratio["parts"].items():
+            if isinstance(part, dict) and "unit" in part:
+                rows.setdefault(name, part)
+    return rows
+
+
+def doubts(results):
+    """What makes these figures doubtful, as sentences; "" on an idle machine."""
+    rows = rows_of(results).values()
+    other = [p["other_cpu"] for p in rows if "other_cpu" in p]
+    busy, few = statistics.median(other) if other else 0, min((p["rounds"] for p in rows), default=0)
+    text = ""
+    if busy > 0.2:
+        text += (f" **The machine was busy:** other processes used {busy:.1f} of its {results['machine']['cores']} cores meanwhile, so these "
+                 "figures are to be measured again.")
+    if 0 < few < 5:
+        text += f" There were {few} rounds only."
+    return text
+
+
 def machine_line(m):
     return (f"{m['cpu']} (family {m['family_model']}), {m['cores']} cores, {m['memory_GiB']} GiB, last level cache {m['last_level_cache']}, "
             f"Linux {m['kernel']}, {', '.join(m['flags'])}")
@@ -50,12 +75,7 @@ def machine_line(m):
 
 def series_table(results):
     lines = ["| row | median | min | max | spread | rounds | other CPU |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    seen = {}
-    for row in results["ratios"]:
-        for name, part in row["parts"].items():
-            if isinstance(part, dict) and "unit" in part:
-                seen.setdefault(name, part)
-    for name, p in seen.items():
+    for name, p in rows_of(results).items():
         spread = f"{p['spread'] * 100:.0f} %{' !' if p.get('noisy') else ''}" if "spread" in p else "-"
         other = f"{p['other_cpu']:.2f}" if "other_cpu" in p else "-"
         lines.append(f"| {name} | {figure(p['median'])} {p['unit']} | {figure(p['min'])} | {figure(p['max'])} | {spread} | {p['rounds']} | {other} |")
@@ -69,7 +89,7 @@ def versions(m):
 
 def markdown(results):
     m = results["machine"]
-    lines = ["# Results of bench/run", "", f"Measured on {m['date']}: {machine_line(m)}.", "", f"Versions: {versions(m)}. The limit's loops: "
+    lines = ["# Results of bench/run", "", f"Measured on {m['date']}: {machine_line(m)}.{doubts(results)}", "", f"Versions: {versions(m)}. The limit's loops: "
              f"{m['limit_loops']}. Mode {m['mode']}, {m['images']} different images.", ""]
     lines += ratio_table(results) + [""]
     lines += ["## What falls short", ""] + (shortfalls(results) or ["Nothing."]) + [""]
@@ -80,7 +100,7 @@ def markdown(results):
 
 def readme_section(results):
     m = results["machine"]
-    lines = [f"Measured on {m['date']}: {machine_line(m)}. Other machines give other figures: run it on yours.", ""]
+    lines = [f"Measured on {m['date']}: {machine_line(m)}. Other machines give other figures: run it on yours.{doubts(results)}", ""]
     return "\n".join(lines + ratio_table(results) + [""] + (shortfalls(results) or ["Every target is met."]))
 
 

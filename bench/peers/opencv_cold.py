@@ -42,4 +42,4 @@ def epoch(workers):
     return n
 
 
-serve(lambda words: timed(lambda: epoch(int(words[1]))))
+serve(lambda words: timed(lambda: epoch(int(words[1])), int(words[1])))

@@ -46,4 +46,4 @@ def epoch(name, workers):
 
 
 check()
-serve(lambda words: timed(lambda: epoch(words[0], int(words[1]))))
+serve(lambda words: timed(lambda: epoch(words[0], int(words[1])), int(words[1])))
