@@ -330,7 +330,8 @@ def filling_pair(run, tree, pipeline, options, count):
         return {n: Figure(v, u) for n, v, u in zip(names, values, units) if v is not None}
 
     def plain():
-        program = run.place.loader(tree, pipeline, threads=2, **options)
+        program = run.place.loader(tree, pipeline, threads=2, **options).ready()
+        time.sleep(0.2)  # as long as the other side waits for the daemon to settle
         reply = program.ask("epoch")
         run.place.close(program)
         if reply["decodes"] != count:
