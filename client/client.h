@@ -134,6 +134,7 @@ struct client_slice {
 /* Take `bytes` of the arena. MSCACHE_EBUSY when it has no room now, MSCACHE_ETOOLARGE when it never has,
  * MSCACHE_ENODAEMON. */
 int client_arena_take(struct client *c, uint64_t bytes, struct client_slice *ret);
+void client_arena_keep(const struct client_slice *s); /* one more use, to be given back too */
 void client_arena_give(struct client_slice *s); /* the caller's use of it ends; a PUT under way keeps its own */
 
 struct client_put {

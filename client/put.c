@@ -23,6 +23,11 @@ int client_arena_take(struct client *c, uint64_t bytes, struct client_slice *ret
     return err;
 }
 
+void client_arena_keep(const struct client_slice *s)
+{
+    arena_hold(s->arena, s->offset);
+}
+
 void client_arena_give(struct client_slice *s)
 {
     arena_give(s->arena, s->offset);

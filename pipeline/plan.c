@@ -311,6 +311,11 @@ bool plan_channels_first(const struct plan *p)
     return p->shape.chw;
 }
 
+bool plan_keeps(const struct plan *p)
+{
+    return p->cut == p->n && p->keeps_dtype && !p->shape.chw;
+}
+
 bool plan_normalizes(const struct plan *p, int channels, float mean[4], float std[4])
 {
     const struct op_step *step = p->step;

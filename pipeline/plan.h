@@ -34,6 +34,9 @@ const struct decode_options *plan_decoding(const struct plan *p);
 /* Is the end result's layout channels, height, width? */
 bool plan_channels_first(const struct plan *p);
 
+/* Is the end result the prefix's image as it is: no operator runs on a read, pixels and layout stay? */
+bool plan_keeps(const struct plan *p);
+
 /* What `normalize` takes from each of `channels` (1 to 4) channels, and divides it by; false, and nothing set, where the
  * pipeline does not normalise. */
 bool plan_normalizes(const struct plan *p, int channels, float mean[4], float std[4]);

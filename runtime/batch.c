@@ -102,6 +102,11 @@ int batch_finish(struct slot *s, const struct source *source, bool skip)
     b->strides[s->shape.ndim] = 1;
     for (int i = s->shape.ndim; i > 0; i--)
         b->strides[i - 1] = b->strides[i] * b->shape[i];
+    if (s->view.data) {
+        b->data = (void *)(uintptr_t)s->view.data;
+        b->strides[0] = (int64_t)(s->view.step / dtype_size(s->shape.dtype));
+        b->read_only = 1;
+    }
     b->labels = s->labels;
     b->ids = s->ids;
     return 0;

@@ -6,6 +6,7 @@
 #include "common/dtype.h"
 #include "common/error.h"
 #include "client/mscache.h"
+#include "runtime/ring.h"
 
 static struct DLDataType type_of(mscache_dtype dtype)
 {
@@ -29,8 +30,10 @@ int mscache_batch_dlpack(mscache_batch **b, struct DLManagedTensor **ret)
 {
     struct DLManagedTensor *t = calloc(1, sizeof *t);
 
-    if (!t)
+    if (!t || ((*b)->read_only && slot_unview((struct slot *)*b) < 0)) {
+        free(t);
         return MSCACHE_ENOMEM;
+    }
     t->dl_tensor = (struct DLTensor){
         .data = (*b)->data,
         .device = { DLPACK_CPU, 0 },

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/puts.h"
 #include "runtime/sample.h"
 
 #define PIXEL_ALIGN 64u
@@ -18,25 +19,6 @@
 
 /* ---- storing ---- */
 
-/* In the connection's thread. */
-static void put_done(void *arg, uint64_t id, const struct client_found *found)
-{
-    struct mscache_loader *l = arg;
-
-    pthread_mutex_lock(&l->lock);
-    l->puts--;
-    if (found->state == WIRE_HIT) {
-        if (!locations_known(l->locations, id))
-            locations_set(l->locations, id, found->location);
-        l->stats.stored += found->reason != REASON_DUPLICATE;
-    } else if (found->state == WIRE_MISS) {
-        l->refused++;
-    }
-    pthread_cond_broadcast(&l->stored);
-    pthread_mutex_unlock(&l->lock);
-    loader_unref(l);
-}
-
 struct decoded {
     struct image image;
     uint64_t decode_ns;
@@ -48,33 +30,25 @@ struct decoded {
 
 static void put(struct worker *w, const struct ticket *t, const struct decoded *d)
 {
-    struct mscache_loader *l = w->loader;
     const struct image *image = &d->image;
-    struct client_put put = {
-        .key = sample_key(l, t->id),
-        .dtype = (uint8_t)image->dtype,
-        .ndim = 3,
-        .shape = { (uint32_t)image->height, (uint32_t)image->width, (uint32_t)image->channels },
-        .length = (uint32_t)(image->stride * (size_t)image->height), /* rows are packed */
-        .decode_ns = d->decode_ns,
+    const struct put p = {
+        .number = t->number,
+        .id = t->id,
+        .claim = d->claim,
+        .slice = d->slice,
+        .what = {
+            .key = sample_key(w->loader, t->id),
+            .dtype = (uint8_t)image->dtype,
+            .ndim = 3,
+            .shape = { (uint32_t)image->height, (uint32_t)image->width, (uint32_t)image->channels },
+            .length = (uint32_t)(image->stride * (size_t)image->height), /* rows are packed */
+            .decode_ns = d->decode_ns,
+        },
     };
     uint64_t clock = stats_now();
-    int r;
 
-    loader_ref(l);
-    pthread_mutex_lock(&l->lock);
-    l->puts++;
-    pthread_mutex_unlock(&l->lock);
-    r = client_put(l->cache, &put, &d->slice, put_done, l, t->id);
+    puts_offer(w->loader, &p);
     w->part.put_ns += sample_lap(&clock);
-    if (r == 0)
-        return;
-    pthread_mutex_lock(&l->lock);
-    l->puts--;
-    pthread_mutex_unlock(&l->lock);
-    loader_unref(l);
-    if (d->claim == CLAIM_OURS)
-        client_abandon(l->cache, put.key, WIRE_ABANDON_ERROR);
 }
 
 /* Is a finished batch there for the caller, so that a thread may wait without slowing it down? */
@@ -100,6 +74,7 @@ static bool wait_arena(struct mscache_loader *l, uint64_t since)
     pthread_mutex_unlock(&l->lock);
     if (stop)
         return false;
+    puts_flush(l, true);
     sample_wait_stored(l, ARENA_STEP_MS);
     if (!served) {
         pthread_mutex_lock(&l->lock);

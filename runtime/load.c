@@ -13,7 +13,7 @@
 
 /* ---- from the cache ---- */
 
-static bool is_pixels(const struct client_record *r)
+bool load_is_pixels(const struct client_record *r)
 {
     uint64_t pixel = dtype_size(r->dtype) * r->shape[2];
 
@@ -47,7 +47,7 @@ static int serve(struct worker *w, const struct ticket *t, const struct client_h
     int r = client_read_held(l->cache, sample_key(l, t->id), held, verified, &record);
 
     w->part.page_in_ns += sample_lap(clock);
-    if (r == 0 && !is_pixels(&record))
+    if (r == 0 && !load_is_pixels(&record))
         r = MSCACHE_EDAMAGED;
     if (r < 0)
         return r;
@@ -66,8 +66,7 @@ static int serve(struct worker *w, const struct ticket *t, const struct client_h
     return 0;
 }
 
-/* A record that cannot be read: the daemon is told of damage, and the sample is asked for anew. */
-static void forget_record(struct worker *w, const struct ticket *t, struct known known, int why)
+void load_forget(struct worker *w, const struct ticket *t, struct known known, int why)
 {
     struct mscache_loader *l = w->loader;
 
@@ -96,7 +95,7 @@ static unsigned serve_group(struct worker *w, const struct ticket *t, const stru
     client_let_go(w->loader->client, held, n);
     workers_finish_all(w);
     if (r < 0)
-        forget_record(w, &t[served], known[served], r);
+        load_forget(w, &t[served], known[served], r);
     return served;
 }
 
@@ -191,8 +190,7 @@ static struct known look(struct mscache_loader *l, uint64_t id)
 }
 
 
-/* A sample of which little is known yet. */
-static void load_sample(struct worker *w, const struct ticket *t)
+void load_sample(struct worker *w, const struct ticket *t)
 {
     struct client_found found;
 

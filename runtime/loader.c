@@ -40,6 +40,7 @@ static struct mscache_loader *loader_new(const mscache_loader_options *o)
     tickets_init(&l->parking);
     l->opened_at = l->used_at = stats_now();
     pthread_mutex_init(&l->lock, NULL);
+    pthread_mutex_init(&l->kept_lock, NULL);
     cond_init(&l->work);
     cond_init(&l->finished);
     cond_init(&l->stored);
@@ -61,6 +62,7 @@ void loader_unref(struct mscache_loader *l)
     pthread_cond_destroy(&l->stored);
     pthread_cond_destroy(&l->finished);
     pthread_cond_destroy(&l->work);
+    pthread_mutex_destroy(&l->kept_lock);
     pthread_mutex_destroy(&l->lock);
     free(l);
 }
@@ -152,6 +154,7 @@ static int open_parts(struct mscache_loader *l, mscache *m, char *err, size_t er
     o->labels = NULL;
     loader_begin(l, o->seed, 0, 0);
     o->threads = o->threads ? o->threads : options_threads();
+    o->views = o->views && plan_keeps(l->plan);
     return workers_start(l, o->threads, err, err_size);
 }
 

@@ -37,6 +37,7 @@ struct run {
     struct order order;
 };
 
+struct put;
 struct worker;
 
 struct mscache_loader {
@@ -73,9 +74,10 @@ struct mscache_loader {
     struct slot **window;    /* [prefetch] */
     struct tickets ready, parking;
     struct locations *locations; /* NULL: no cache */
+    uint64_t *in_hand;           /* first ticket of each worker; UINT64_MAX: none */
     unsigned active;             /* workers that have a ticket */
     uint64_t parked;             /* tickets in `parking` */
-    uint64_t puts;               /* answers due */
+    uint64_t puts;               /* answers due, and samples kept back */
     uint64_t arena_ns;           /* threads waiting for the arena at the caller's cost */
     bool held;                   /* no tickets are handed out */
     bool draining;               /* loader_drain waits */
@@ -87,6 +89,11 @@ struct mscache_loader {
     uint64_t refused; /* samples that the daemon would not store */
     uint64_t first_call, last_call; /* times */
     bool at_end; /* MSCACHE_END was returned */
+
+    pthread_mutex_t kept_lock; /* taken before `lock`; guards the samples that are kept back (runtime/puts.h) */
+    struct put *kept;
+    unsigned n_kept;
+    uint64_t kept_bytes;
 
     /* the caller's thread only */
     uint64_t returned_at;
@@ -114,6 +121,14 @@ void loader_unref(struct mscache_loader *l);
 
 /* ---- workers.c ---- */
 
+/* A whole batch whose records lie evenly spaced (runtime/view.h). */
+struct view {
+    uint64_t number; /* of the first ticket */
+    uint32_t n;      /* samples; 0: there is no such batch in hand */
+    struct location first;
+    uint32_t step;   /* from one record to the next, in RECORD_ALIGN bytes */
+};
+
 /* A sample that came from a record. */
 struct done {
     struct ticket ticket;
@@ -128,6 +143,8 @@ struct worker {
     struct source_buffer file;
     void *pixels; /* decoded here where the arena has no room */
     size_t pixels_room;
+    unsigned index;        /* among the workers */
+    struct view view;      /* in hand, or: */
     unsigned n_tickets;    /* in hand: one, or several of one batch whose records are known */
     struct ticket ticket[LOADER_GROUP];
     struct known known[LOADER_GROUP]; /* if several */
@@ -150,6 +167,9 @@ uint64_t workers_sample(const struct mscache_loader *l, uint64_t number);
  * LOADER_GROUP, of one batch. */
 void workers_done(struct worker *w, const struct done *d);
 void workers_finish_all(struct worker *w);
+
+/* All samples of the view are in their places. load_ns: what it took. */
+void workers_finish_view(struct worker *w, uint64_t load_ns);
 
 /* A ticket's sample is in its place, or has an error (text: without the file's name). */
 void workers_finish(struct worker *w, const struct ticket *t, int error, const char *text);

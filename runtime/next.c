@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/ask.h"
+#include "runtime/puts.h"
 #include "runtime/stats.h"
 
 #define USED_EVERY_NS ((uint64_t)10 * 1000000000u)
@@ -76,6 +77,7 @@ void loader_drain(struct mscache_loader *l)
     uint64_t until = stats_now() + DRAIN_NS;
     struct timespec deadline = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
 
+    puts_flush(l, l->stop);
     pthread_mutex_lock(&l->lock);
     l->draining = true;
     while ((l->puts || l->active) && pthread_cond_timedwait(&l->stored, &l->lock, &deadline) == 0)

@@ -61,8 +61,16 @@ static void memory_drop(const struct ring *r, void *memory, size_t bytes)
         free(memory);
 }
 
+static void drop_view(struct slot *s)
+{
+    if (s->view.data)
+        s->view.drop(s->view.arg);
+    s->view.data = NULL;
+}
+
 static void slot_free(struct slot *s)
 {
+    drop_view(s);
     memory_drop(s->ring, s->memory, s->room);
     free(s->labels);
     free(s->ids);
@@ -147,6 +155,7 @@ void ring_give(struct slot *s)
 
     if (r->pid != getpid())
         return;
+    drop_view(s);
     pthread_mutex_lock(&r->lock);
     kept = !r->ended && r->num_free < r->options.keep;
     if (kept) {
@@ -168,6 +177,7 @@ void ring_give(struct slot *s)
 
 void slot_begin(struct slot *s, uint32_t want)
 {
+    drop_view(s);
     memset(&s->batch, 0, sizeof s->batch);
     memset(s->samples, 0, want * sizeof *s->samples);
     s->want = s->failed_at = want;
@@ -217,4 +227,34 @@ int slot_place(struct slot *s, uint32_t i, const struct plan_shape *shape, void 
         *ret = (unsigned char *)s->memory + i * shape->bytes;
     pthread_mutex_unlock(&r->lock);
     return result;
+}
+
+void slot_show(struct slot *s, const struct plan_shape *shape, const struct slot_view *view)
+{
+    s->placed = true;
+    s->shape = *shape;
+    s->view = *view;
+    for (uint32_t i = 0; i < s->want; i++)
+        memcpy(s->samples[i].shape, shape->shape, sizeof shape->shape);
+}
+
+int slot_unview(struct slot *s)
+{
+    size_t bytes = s->shape.bytes, room = bytes * s->ring->options.batch;
+    mscache_batch *b = &s->batch;
+
+    if (s->room < room) {
+        memory_drop(s->ring, s->memory, s->room);
+        s->memory = memory_make(s->ring, room);
+        s->room = s->memory ? room : 0;
+    }
+    if (!s->memory)
+        return MSCACHE_ENOMEM;
+    for (int64_t i = 0; i < b->size; i++)
+        memcpy((char *)s->memory + (size_t)i * bytes, (const char *)s->view.data + (size_t)i * s->view.step, bytes);
+    drop_view(s);
+    b->data = s->memory;
+    b->strides[0] = b->strides[1] * b->shape[1];
+    b->read_only = 0;
+    return 0;
 }

@@ -20,6 +20,14 @@ struct slot_sample {
     uint32_t shape[4];
 };
 
+/* Samples of a batch that are where they are in the cache; data NULL: none. */
+struct slot_view {
+    const void *data;
+    size_t step;              /* bytes from one sample to the next */
+    void (*drop)(void *arg);  /* the samples are not looked at any more; any thread */
+    void *arg;
+};
+
 /* One batch. The fields behind `placed` are the ring's own. */
 struct slot {
     mscache_batch batch; /* first: the caller's pointer is the slot's */
@@ -37,6 +45,7 @@ struct slot {
     struct slot *next;
     void *memory;
     size_t room;
+    struct slot_view view;
     bool making; /* somebody allocates memory, without the lock */
 };
 
@@ -65,5 +74,11 @@ void slot_begin(struct slot *s, uint32_t want);
 /* Where sample i of the batch goes; the first caller decides what a batch looks like and makes the memory, others wait
  * for that. MSCACHE_ESHAPE: another shape than the first one's; MSCACHE_ENOMEM. */
 int slot_place(struct slot *s, uint32_t i, const struct plan_shape *shape, void **ret);
+
+/* The batch is this view, of samples of that shape: instead of slot_place for each. */
+void slot_show(struct slot *s, const struct plan_shape *shape, const struct slot_view *view);
+
+/* Give a finished batch that is a view memory of its own, packed and writable. MSCACHE_ENOMEM. */
+int slot_unview(struct slot *s);
 
 #endif

@@ -11,7 +11,7 @@
 #define STATS_SUMS(XX)                                                                                  \
     XX(samples) XX(batches) XX(bytes_out) XX(hits) XX(decodes) XX(duplicates) XX(stored) XX(failed)     \
     XX(warnings) XX(source_bytes) XX(read_ns) XX(decode_ns) XX(transform_ns) XX(fetch_ns) XX(page_in_ns) \
-    XX(put_ns) XX(pending_ns) XX(full_ns) XX(wait_ns) XX(caller_ns)
+    XX(put_ns) XX(pending_ns) XX(full_ns) XX(wait_ns) XX(caller_ns) XX(bytes_viewed)
 
 /* Below this share of its time the caller does not notice that it waits. */
 #define WAIT_NOTICED 0.05

@@ -11,7 +11,9 @@
 #include "runtime/batch.h"
 #include "runtime/load.h"
 #include "runtime/options.h"
+#include "runtime/puts.h"
 #include "runtime/stats.h"
+#include "runtime/view.h"
 
 uint64_t workers_sample(const struct mscache_loader *l, uint64_t number)
 {
@@ -86,9 +88,18 @@ static bool take_next(struct mscache_loader *l, struct worker *w)
 static bool take(struct mscache_loader *l, struct worker *w)
 {
     while (!l->stop) {
-        if (!l->held && (take_ready(l, w) || take_next(l, w))) {
+        if (!l->held && (take_ready(l, w) || view_take(l, w) || take_next(l, w))) {
             l->active++;
+            l->in_hand[w->index] = w->view.n ? w->view.number : w->ticket[0].number;
             return true;
+        }
+        if (l->in_hand[w->index] != UINT64_MAX) {
+            /* Others may wait for what was kept back behind this ticket. */
+            l->in_hand[w->index] = UINT64_MAX;
+            pthread_mutex_unlock(&l->lock);
+            puts_flush(l, false);
+            pthread_mutex_lock(&l->lock);
+            continue;
         }
         idle(l);
     }
@@ -107,7 +118,10 @@ static void *worker_main(void *arg)
         pthread_mutex_unlock(&l->lock);
         if (ask)
             ask_ahead(l);
-        load_tickets(w);
+        if (w->view.n)
+            view_load(w);
+        else
+            load_tickets(w);
         pthread_mutex_lock(&l->lock);
         if (--l->active == 0 && (l->held || l->draining)) {
             pthread_cond_signal(&l->finished);
@@ -205,6 +219,26 @@ void workers_finish_all(struct worker *w)
         finish_batch(w, s);
 }
 
+void workers_finish_view(struct worker *w, uint64_t load_ns)
+{
+    struct mscache_loader *l = w->loader;
+    const struct view *v = &w->view;
+    struct ticket t = { .number = v->number };
+    uint32_t i;
+    struct slot *s = workers_slot(l, &t, &i);
+
+    pthread_mutex_lock(&l->lock);
+    add_counts(w);
+    for (; i < v->n; i++, t.number++) {
+        t.id = workers_sample(l, t.number);
+        locations_verified(l->locations, t.id, view_location(v, i));
+        histogram_add(&l->used.load, load_ns / v->n);
+        settle(l, s, i, &t);
+    }
+    pthread_mutex_unlock(&l->lock);
+    finish_batch(w, s);
+}
+
 void workers_finish(struct worker *w, const struct ticket *t, int error, const char *text)
 {
     struct mscache_loader *l = w->loader;
@@ -240,13 +274,14 @@ static void worker_free(struct worker *w)
     free(w);
 }
 
-static struct worker *worker_new(struct mscache_loader *l)
+static struct worker *worker_new(struct mscache_loader *l, unsigned index)
 {
     struct worker *w = calloc(1, sizeof *w);
 
     if (!w)
         return NULL;
     w->loader = l;
+    w->index = index;
     w->plan = plan_worker_new(l->plan, cpu_flags() & cpu_mask(getenv("MSCACHE_CPU")));
     if (w->plan)
         return w;
@@ -272,8 +307,11 @@ int workers_start(struct mscache_loader *l, unsigned threads, char *err, size_t 
     int r = 0;
 
     l->workers = calloc(threads, sizeof *l->workers);
-    while (l->workers && l->num_workers < threads) {
-        struct worker *w = worker_new(l);
+    l->in_hand = malloc(threads * sizeof *l->in_hand);
+    for (unsigned i = 0; l->in_hand && i < threads; i++)
+        l->in_hand[i] = UINT64_MAX;
+    while (l->workers && l->in_hand && l->num_workers < threads) {
+        struct worker *w = worker_new(l, l->num_workers);
 
         r = w ? start_thread(w) : MSCACHE_ENOMEM;
         if (r < 0) {
@@ -301,6 +339,8 @@ void workers_stop(struct mscache_loader *l)
         worker_free(l->workers[i]);
     }
     free(l->workers);
+    free(l->in_hand);
     l->workers = NULL;
+    l->in_hand = NULL;
     l->num_workers = 0;
 }

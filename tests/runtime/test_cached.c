@@ -1,6 +1,7 @@
 #include "config.h"
 #include <png.h>
 
+#include "runtime/dlpack.h"
 #include "tests/runtime/util.h"
 
 #include <fcntl.h>
@@ -420,6 +421,99 @@ Test(cached, a_loader_closed_in_the_middle_of_filling_lets_others_go_on)
         cr_assert_eq(stats_of(l).duplicates, 0, "no claim was left behind");
         mscache_loader_close(l);
     }
+    mscache_close(m);
+}
+
+/* Every sample of one epoch, packed, and how many batches were views. */
+static unsigned char *epoch_of(mscache_loader *l, int *ret_views)
+{
+    size_t bytes = 100 * 120 * 3;
+    unsigned char *all = calloc(NUM_PHOTOS, bytes);
+    mscache_batch *b;
+
+    *ret_views = 0;
+    while (mscache_loader_next(l, &b) == 0) {
+        cr_assert_eq((uintptr_t)b->data % 64, 0);
+        for (int64_t i = 0; i < b->size; i++)
+            memcpy(all + (size_t)b->ids[i] * bytes, (unsigned char *)b->data + i * b->strides[0], bytes);
+        *ret_views += b->read_only;
+        mscache_batch_release(b);
+    }
+    return all;
+}
+
+Test(cached, sequential_batches_of_stored_pixels_are_views_of_the_cache)
+{
+    mscache_loader_options o = cached_options(STORED), plain = photo_options(STORED);
+    unsigned char *want, *got;
+    mscache_loader *l;
+    int views;
+
+    o.threads = 3;
+    o.batch = plain.batch = 5;
+    o.shuffle = plain.shuffle = 0;
+    l = must_open(NULL, &plain);
+    want = epoch_of(l, &views);
+    cr_assert_eq(views, 0);
+    mscache_loader_close(l);
+    for (int pass = 0; pass < 2; pass++) {
+        mscache *m = connected();
+
+        o.views = 1;
+        l = must_open(m, &o);
+        for (int epoch = 0; epoch < 2; epoch++) {
+            got = epoch_of(l, &views);
+            cr_assert_eq(memcmp(want, got, NUM_PHOTOS * 36000), 0);
+            free(got);
+        }
+        cr_assert_eq(stats_of(l).decodes, pass ? 0 : NUM_PHOTOS);
+        cr_assert_eq(views, (NUM_PHOTOS + 4) / 5, "the second epoch's batches");
+        cr_assert(stats_of(l).bytes_viewed >= NUM_PHOTOS * 36000);
+        mscache_loader_close(l);
+        mscache_close(m);
+    }
+    free(want);
+}
+
+Test(cached, a_view_outlives_its_loader_and_becomes_a_tensor_of_its_own_memory)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache_loader *l;
+    mscache *m = connected();
+    mscache_batch *b;
+    struct DLManagedTensor *t;
+    struct key before;
+
+    o.views = 1;
+    o.shuffle = 0;
+    o.threads = 1;
+    l = must_open(m, &o);
+    hash_epoch(l);
+    cr_assert_eq(mscache_loader_next(l, &b), 0);
+    cr_assert_eq(b->read_only, 1);
+    mscache_loader_close(l);
+    mscache_close(m);
+    end_daemon(SIGTERM);
+    before = key_of(b->data, 36000);
+    cr_assert_eq(mscache_batch_dlpack(&b, &t), 0);
+    ((unsigned char *)t->dl_tensor.data)[36000] ^= 1;
+    cr_assert_eq(t->dl_tensor.strides[0], 36000);
+    cr_assert(key_equal(before, key_of(t->dl_tensor.data, 36000)));
+    t->deleter(t);
+}
+
+Test(cached, a_random_order_is_never_a_view_and_has_the_same_pixels)
+{
+    mscache_loader_options o = cached_options(STORED);
+    mscache *m = connected();
+    mscache_loader *l;
+
+    o.views = 1;
+    l = must_open(m, &o);
+    cr_assert(key_equal(hash_epoch(l), uncached_hash(STORED, 1)));
+    hash_epoch(l);
+    cr_assert_eq(stats_of(l).bytes_viewed, 0);
+    mscache_loader_close(l);
     mscache_close(m);
 }
 
