@@ -51,6 +51,8 @@ struct client_cache_options {
     struct key fingerprint;
     const struct key *keys; /* of the listing; borrowed until close */
     uint64_t count;
+    bool exact; /* the store may be larger than memory: reading takes the records' pages from the disk and nothing around
+                   them, for two system calls a record */
 };
 
 /* Registers the cache; opens it with the daemon when there is one, now and after each reconnection. */
@@ -120,6 +122,15 @@ int client_read_held(struct client_cache *k, struct key key, const struct client
 int client_read(struct client_cache *k, struct key key, struct location location, bool verified,
                 struct client_record *ret);
 void client_release(struct client *c, struct location location);
+
+/* ---- reading ahead ---- */
+
+/* Sort locations by place and join neighbours (whose pages meet) to ranges. Returns how many ranges there are; each is a
+ * location whose length reaches to the end of its last record. */
+size_t client_join(struct location *at, size_t n);
+
+/* Have the kernel read a range soon. Returns the bytes of its pages; 0: its segment is not known (any more). */
+uint64_t client_read_ahead(struct client *c, struct location range);
 
 /* ---- storing ---- */
 

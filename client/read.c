@@ -24,8 +24,10 @@ int client_read_held(struct client_cache *k, struct key key, const struct client
 {
     const unsigned char *bytes;
     struct record_head h;
-    int err = held->error ? held->error : segment_record(held->segment, held->location, &bytes);
+    int err = held->error;
 
+    if (!err)
+        err = (k->o.exact ? segment_record_exact : segment_record)(held->segment, held->location, &bytes);
     if (!err)
         err = record_get_head(bytes, &h);
     if (!err)

@@ -15,6 +15,10 @@
 #define CHUNK ((uint64_t)1 << 20) /* what is populated at once */
 #define CHUNKS (SEGMENT_MAX / CHUNK)
 
+/* What the kernel is told to read at once: of more than its own read-ahead (128 KiB where nobody changed that) it would
+ * silently leave out the rest. */
+#define AHEAD_STEP ((uint64_t)128 << 10)
+
 struct segment {
     uint32_t id;
     unsigned users;
@@ -25,6 +29,7 @@ struct segment {
     ino_t ino;
     const unsigned char *base; /* NULL: mapping failed */
     _Atomic uint64_t populated[CHUNKS / 64];
+    atomic_bool exact; /* the kernel reads nothing around what is touched */
     struct segment *next;
 };
 
@@ -225,23 +230,41 @@ void segment_expect(const struct segment *g, struct location at)
     __builtin_prefetch(g->base + (uint64_t)at.offset * RECORD_ALIGN);
 }
 
+static uint64_t page_size(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void be_exact(struct segment *g)
+{
+    if (!atomic_exchange_explicit(&g->exact, true, memory_order_relaxed))
+        madvise((void *)(uintptr_t)g->base, SEGMENT_MAX, MADV_RANDOM);
+}
+
+/* from is page-aligned. What cannot be read is not, and populating it says so later. */
+static void read_ahead(const struct segment *g, uint64_t from, uint64_t to)
+{
+    for (; from < to; from += AHEAD_STEP)
+        madvise((void *)(uintptr_t)(g->base + from), to - from < AHEAD_STEP ? to - from : AHEAD_STEP, MADV_WILLNEED);
+}
+
 /* Populate one chunk of a segment. Where the file ends inside of it, only what the record needs, and again
  * next time: the file may have grown by then. */
 static int populate_chunk(struct segment *g, uint64_t chunk, uint64_t from, uint64_t to)
 {
     _Atomic uint64_t *word = &g->populated[chunk / 64];
     uint64_t bit = (uint64_t)1 << chunk % 64, start = chunk * CHUNK, end = start + CHUNK;
-    uint64_t page;
 
     if (atomic_load_explicit(word, memory_order_relaxed) & bit)
         return 0;
+    if (atomic_load_explicit(&g->exact, memory_order_relaxed))
+        read_ahead(g, start, end);
     if (populate(g->base + start, CHUNK) == 0) {
         atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
         return 0;
     }
-    page = (uint64_t)sysconf(_SC_PAGESIZE);
     if (from > start)
-        start = from & ~(page - 1);
+        start = from & ~(page_size() - 1);
     return populate(g->base + start, (to < end ? to : end) - start);
 }
 
@@ -257,6 +280,28 @@ int segment_record(struct segment *g, struct location at, const unsigned char **
     }
     *ret = g->base + from;
     return 0;
+}
+
+uint64_t segment_read_ahead(struct segment *g, struct location at)
+{
+    uint64_t page = page_size(), offset = (uint64_t)at.offset * RECORD_ALIGN;
+    uint64_t from = offset & ~(page - 1), to = (offset + RECORD_HEAD_SIZE + at.length + page - 1) & ~(page - 1);
+
+    be_exact(g);
+    read_ahead(g, from, to);
+    return to - from;
+}
+
+int segment_record_exact(struct segment *g, struct location at, const unsigned char **ret)
+{
+    uint64_t offset = (uint64_t)at.offset * RECORD_ALIGN, from = offset & ~(page_size() - 1);
+    int err;
+
+    segment_read_ahead(g, at);
+    err = populate(g->base + from, offset + RECORD_HEAD_SIZE + at.length - from);
+    if (!err)
+        *ret = g->base + offset;
+    return err;
 }
 
 /* Is the segment gone by this? */

@@ -31,6 +31,14 @@ void segment_expect(const struct segment *g, struct location at);
 /* The bytes of a record, header and payload, in a held segment; populated. MSCACHE_EIO: cannot be read. */
 int segment_record(struct segment *g, struct location at, const unsigned char **ret);
 
+/* The same for a store that is larger than memory: its pages are read and populated each time, because they may have been
+ * dropped, and nothing around them is read, from the first exact use of the segment on. */
+int segment_record_exact(struct segment *g, struct location at, const unsigned char **ret);
+
+/* Have the kernel read the pages of a range of records (from its first header on, length as if they were one record) soon,
+ * and no others. Returns their bytes. */
+uint64_t segment_read_ahead(struct segment *g, struct location at);
+
 /* Give back what was held. Retired segments whose last use this was are unmapped and listed in gone (room for n), with
  * the connection to be told; returns how many. Looks at the locations only. */
 struct segments_gone {

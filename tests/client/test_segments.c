@@ -233,3 +233,69 @@ Test(segments, populating_without_the_system_call_for_it_gives_the_same_errors)
     cr_assert_eq(p[1], 7);
     close(fd);
 }
+
+/* Bytes of a mapping, from p on, that are in the page cache. */
+static size_t resident(const unsigned char *p, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = bytes / page, n = 0;
+    unsigned char in[4096];
+
+    cr_assert_leq(pages, sizeof in);
+    cr_assert_eq(mincore((void *)((uintptr_t)p & ~(page - 1)), pages * page, in), 0);
+    for (size_t i = 0; i < pages; i++)
+        n += in[i] & 1;
+    return n * page;
+}
+
+/* A file whose pages are not in memory, where the filesystem has a disk. */
+static int dropped_file(size_t bytes)
+{
+    int fd = file_of(bytes);
+
+    cr_assert_eq(fsync(fd), 0);
+    cr_assert_eq(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    return fd;
+}
+
+Test(segments, an_exact_read_takes_the_pages_of_the_record_and_no_others)
+{
+    struct location at = { 1, (1 << 20) / RECORD_ALIGN, 300000 };
+    struct client_held held = { .location = at };
+    struct segments *s = new_segments();
+    const unsigned char *p;
+
+    cr_assert_eq(segments_add(s, 1, dropped_file(4 << 20)), 0);
+    segments_hold(s, &held, 1);
+    cr_assert_eq(held.error, 0);
+    cr_assert_eq(segment_record_exact(held.segment, at, &p), 0);
+    if (resident(p - (1 << 20), 1 << 20) == 1 << 20)
+        cr_skip_test("pages are not dropped here (tmpfs)");
+    cr_assert_eq(p[70], (unsigned char)(((1 << 20) + 70) * 7));
+    cr_assert_eq(resident(p - (1 << 20), 4 << 20), 303104);
+    segments_free(s);
+}
+
+Test(segments, an_exact_read_of_a_file_that_is_too_short_is_an_error)
+{
+    struct client_held held = { .location = { 1, 1000, 300000 } };
+    struct segments *s = new_segments();
+    const unsigned char *p = NULL;
+
+    cr_assert_eq(segments_add(s, 1, file_of(100000)), 0);
+    segments_hold(s, &held, 1);
+    cr_assert_eq(segment_record_exact(held.segment, held.location, &p), MSCACHE_EIO);
+    cr_assert_null(p);
+    segments_free(s);
+}
+
+Test(segments, neighbours_are_joined_to_ranges)
+{
+    struct location at[] = { { 2, 64, 4032 }, { 1, 0, 1000 }, { 2, 0, 4000 }, { 1, 128, 1000 }, { 3, 64, 10 }, { 2, 0, 4000 } };
+
+    cr_assert_eq(client_join(at, 6), 4);
+    cr_assert(at[0].segment == 1 && at[0].offset == 0 && at[0].length == 1000);
+    cr_assert(at[1].segment == 1 && at[1].offset == 128 && at[1].length == 1000);
+    cr_assert(at[2].segment == 2 && at[2].offset == 0 && at[2].length == 4096 + 4032);
+    cr_assert(at[3].segment == 3 && at[3].offset == 64 && at[3].length == 10);
+    cr_assert_eq(client_join(at, 0), 0);
+}
