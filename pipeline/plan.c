@@ -373,3 +373,15 @@ int plan_shape(const struct plan *p, const struct image *form, struct plan_shape
 {
     return plan_shape_from(p, p->cut, plan_form(form), ret, err, err_size);
 }
+
+size_t plan_prefix_bytes(const struct plan *p, int width, int height)
+{
+    int channels = p->options.mode == DECODE_GRAY ? 1 : 3;
+    struct op_shape s = { .width = width, .height = height, .channels = channels, .dtype = DTYPE_UINT8, .count = 1 };
+    char unused[256];
+
+    for (int i = 0; i < p->cut; i++)
+        if (run_shape(&p->step[i], &s, unused, sizeof unused) != 0)
+            return 0;
+    return (size_t)s.count * (size_t)s.height * (size_t)s.width * (size_t)s.channels * dtype_size(s.dtype);
+}

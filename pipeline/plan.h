@@ -85,6 +85,10 @@ struct plan_shape {
 int plan_shape(const struct plan *p, const struct image *form, struct plan_shape *ret, char *err, size_t err_size);
 bool plan_fixed_shape(const struct plan *p);
 
+/* Bytes that the prefix makes of an image of this size: 3 channels of 8 bits, or what `decode` says. 0: the prefix does not
+ * fit such an image. */
+size_t plan_prefix_bytes(const struct plan *p, int width, int height);
+
 /* Names the random stream of a sample: the same three numbers draw the same values, on any thread and machine. */
 struct plan_draw {
     uint64_t seed, sample;

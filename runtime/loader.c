@@ -7,9 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/ahead.h"
 #include "runtime/ask.h"
 #include "runtime/options.h"
 #include "runtime/stats.h"
+#include "runtime/window.h"
 
 static int out_of_memory(char *err, size_t err_size)
 {
@@ -45,6 +47,7 @@ static struct mscache_loader *loader_new(const mscache_loader_options *o)
     cond_init(&l->finished);
     cond_init(&l->stored);
     cond_init(&l->answer);
+    cond_init(&l->ahead_work);
     return l;
 }
 
@@ -58,6 +61,7 @@ void loader_unref(struct mscache_loader *l)
     if (atomic_fetch_sub(&l->refs, 1) != 1)
         return;
     locations_free(l->locations);
+    pthread_cond_destroy(&l->ahead_work);
     pthread_cond_destroy(&l->answer);
     pthread_cond_destroy(&l->stored);
     pthread_cond_destroy(&l->finished);
@@ -106,6 +110,7 @@ static int open_cache(struct mscache_loader *l, mscache *m, char *err, size_t er
                                   .fingerprint = source_fingerprint(l->source),
                                   .keys = source_keys(l->source),
                                   .count = source_count(l->source),
+                                  .exact = l->order_window.samples != 0,
                               });
     if (r < 0)
         snprintf(err, err_size, "%s", mscache_strerror(r));
@@ -134,6 +139,15 @@ static int open_window(struct mscache_loader *l, char *err, size_t err_size)
     return 0;
 }
 
+static int start(struct mscache_loader *l, char *err, size_t err_size)
+{
+    int r = l->cache && l->order_window.samples ? ahead_start(l) : 0;
+
+    if (r < 0)
+        snprintf(err, err_size, "reading ahead: %s", mscache_strerror(r));
+    return r < 0 ? r : workers_start(l, l->options.threads, err, err_size);
+}
+
 static int open_parts(struct mscache_loader *l, mscache *m, char *err, size_t err_size)
 {
     mscache_loader_options *o = &l->options;
@@ -142,6 +156,8 @@ static int open_parts(struct mscache_loader *l, mscache *m, char *err, size_t er
     r = plan_new(&l->plan, o->pipeline, err, err_size);
     if (r == 0)
         r = open_source(l, err, err_size);
+    if (r == 0)
+        l->order_window = window_of(l->plan, source_count(l->source), o->window_bytes);
     if (r == 0)
         r = open_window(l, err, err_size);
     if (r == 0)
@@ -155,7 +171,7 @@ static int open_parts(struct mscache_loader *l, mscache *m, char *err, size_t er
     loader_begin(l, o->seed, 0, 0);
     o->threads = o->threads ? o->threads : options_threads();
     o->views = o->views && plan_keeps(l->plan);
-    return workers_start(l, o->threads, err, err_size);
+    return start(l, err, err_size);
 }
 
 int mscache_loader_open(mscache_loader **ret, mscache *m, const mscache_loader_options *o, char *err, size_t err_size)
@@ -216,6 +232,7 @@ void mscache_loader_close(mscache_loader *l)
     if (!l || l->pid != getpid())
         return;
     workers_stop(l);
+    ahead_stop(l);
     close_cache(l);
     close_window(l);
     plan_free(l->plan);
@@ -274,6 +291,8 @@ void mscache_loader_stats(mscache_loader *l, mscache_stats *ret)
     s.wait_p50_ns = histogram_quantile(&l->waits, 0.50);
     s.wait_p99_ns = histogram_quantile(&l->waits, 0.99);
     pthread_mutex_unlock(&l->lock);
+    s.window_samples = l->order_window.samples;
+    s.order_quality = l->options.shuffle ? order_quality(source_count(l->source), &l->order_window, l->options.batch) : 0;
     s.size = ret->size;
     memcpy(ret, &s, size);
 }

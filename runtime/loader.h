@@ -53,6 +53,10 @@ struct mscache_loader {
     mscache *connection;
     struct client *client;       /* of the connection */
     struct client_cache *cache;  /* NULL: no cache */
+    struct order_window order_window;
+    bool reads_ahead;            /* `ahead` runs (runtime/ahead.h) */
+    pthread_t ahead;
+    struct location *ahead_places; /* its own: room for the samples of a window */
     struct ring *ring;
     unsigned num_workers;
     struct worker **workers;
@@ -70,6 +74,8 @@ struct mscache_loader {
     uint32_t claims;         /* samples claimed by this loader, their tickets not taken yet */
     unsigned answering;      /* answers that are being dealt with */
     pthread_cond_t answer;   /* `answered` or `answering` changed */
+    pthread_cond_t ahead_work; /* another window can be read ahead */
+    uint64_t ahead_at;       /* ticket with which it can */
     uint64_t head;           /* batch that the caller gets next */
     struct slot **window;    /* [prefetch] */
     struct tickets ready, parking;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/ahead.h"
 #include "runtime/ask.h"
 #include "runtime/puts.h"
 #include "runtime/stats.h"
@@ -37,7 +38,7 @@ static void run_init(struct mscache_loader *l, uint64_t seed, uint64_t epoch, ui
     if (o->drop_last)
         run->samples -= run->samples % o->batch;
     run->batches = (run->samples + o->batch - 1) / o->batch;
-    order_init(&run->order, n, seed, epoch, o->shuffle);
+    order_init(&run->order, n, seed, epoch, o->shuffle, &l->order_window);
 }
 
 uint64_t loader_window_end(const struct mscache_loader *l)
@@ -58,6 +59,8 @@ void loader_begin(struct mscache_loader *l, uint64_t seed, uint64_t epoch, uint6
     tickets_clear(&l->parking);
     for (uint64_t b = 0; b < l->options.prefetch; b++)
         prepare(l, b);
+    l->ahead_at = 0;
+    ahead_moved(l);
     pthread_cond_broadcast(&l->work);
 }
 

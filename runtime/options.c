@@ -102,6 +102,8 @@ int options_loader(mscache_loader_options *ret, const mscache_loader_options *o,
         return refuse(err, err_size, "give a pipeline, for example \"decode | resize(256) | center_crop(224)\"");
     if (!ret->alloc != !ret->free)
         return refuse(err, err_size, "give both alloc and free, or none of them");
+    if (ret->window_bytes && !ret->shuffle)
+        return refuse(err, err_size, "window_bytes is for a shuffled order: set shuffle, too");
     r = check_numbers(ret, err, err_size);
     return r < 0 || !ret->dataset ? r : check_dataset(ret->dataset, err, err_size);
 }

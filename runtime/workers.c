@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/cpu.h"
+#include "runtime/ahead.h"
 #include "runtime/ask.h"
 #include "runtime/batch.h"
 #include "runtime/load.h"
@@ -91,6 +92,7 @@ static bool take(struct mscache_loader *l, struct worker *w)
         if (!l->held && (take_ready(l, w) || view_take(l, w) || take_next(l, w))) {
             l->active++;
             l->in_hand[w->index] = w->view.n ? w->view.number : w->ticket[0].number;
+            ahead_moved(l);
             return true;
         }
         if (l->in_hand[w->index] != UINT64_MAX) {

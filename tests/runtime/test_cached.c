@@ -138,6 +138,63 @@ Test(cached, bytes_are_the_same_while_filling_and_from_the_cache_with_any_number
     }
 }
 
+/* 12 samples of EVERY_OPERATOR, in two blocks. */
+#define WINDOW 2100000
+
+Test(cached, an_order_with_a_window_is_the_same_with_and_without_cache_and_with_any_number_of_threads)
+{
+    mscache_loader_options o = photo_options(EVERY_OPERATOR);
+    struct key full = uncached_hash(EVERY_OPERATOR, 1), want;
+    mscache_loader *l;
+
+    o.window_bytes = WINDOW;
+    l = must_open(NULL, &o);
+    want = hash_epoch(l);
+    cr_assert_not(key_equal(want, full));
+    cr_assert_eq(stats_of(l).window_samples, 12);
+    cr_assert(stats_of(l).order_quality > 0.2 && stats_of(l).order_quality < 0.99);
+    mscache_loader_close(l);
+    o = cached_options(EVERY_OPERATOR);
+    o.window_bytes = WINDOW;
+    for (uint32_t threads = 1; threads <= 7; threads += 3) {
+        mscache *m = connected();
+
+        o.threads = threads;
+        l = must_open(m, &o);
+        cr_assert(key_equal(hash_epoch(l), want), "%u threads", threads);
+        cr_assert_eq(stats_of(l).decodes, threads == 1 ? NUM_PHOTOS : 0);
+        mscache_loader_close(l);
+        mscache_close(m);
+    }
+}
+
+/* A shard's records, not those of others; a page at either end of each may be shared. */
+Test(cached, a_shard_with_a_window_reads_its_own_records_ahead_and_asks_once)
+{
+    mscache_loader_options o = cached_options(EVERY_OPERATOR);
+    mscache *m = connected();
+    const uint64_t bytes = (NUM_PHOTOS / 2) * (uint64_t)172864, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    mscache_loader *l;
+    uint64_t before;
+
+    l = must_open(m, &o);
+    hash_epoch(l);
+    mscache_loader_close(l);
+    o.window_bytes = WINDOW;
+    o.num_shards = 2;
+    l = must_open(m, &o);
+    for (int epoch = 0; epoch < 30; epoch++)
+        hash_epoch(l);
+    while (stats_of(l).ahead_bytes < bytes)
+        usleep(1000);
+    cr_assert_leq(stats_of(l).ahead_bytes, 30 * (bytes + NUM_PHOTOS / 2 * (64 + 2 * page)));
+    before = mscache_messages(m);
+    hash_epoch(l);
+    cr_assert_leq(mscache_messages(m) - before, 2, "what is used, and one more");
+    mscache_loader_close(l);
+    mscache_close(m);
+}
+
 Test(cached, the_second_warm_epoch_sends_no_message_per_batch)
 {
     mscache_loader_options o = cached_options(STORED);

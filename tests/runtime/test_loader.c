@@ -193,13 +193,14 @@ Test(loader, a_state_between_epochs_names_the_next_one)
 }
 
 /* Three shards take one batch each, then two shards take the rest. */
-Test(loader, a_state_resumes_with_another_number_of_shards)
+static void change_shards(uint64_t window_bytes)
 {
     mscache_loader_options o = photo_options(SMALL);
     unsigned seen[NUM_PHOTOS] = { 0 };
     mscache_state state;
     mscache_batch *b;
 
+    o.window_bytes = window_bytes;
     o.batch = 3;
     o.num_shards = 3;
     for (o.shard = 0; o.shard < 3; o.shard++) {
@@ -222,6 +223,12 @@ Test(loader, a_state_resumes_with_another_number_of_shards)
     }
     for (int i = 0; i < NUM_PHOTOS; i++)
         cr_assert_eq(seen[i], 1, "sample %d came %u times", i, seen[i]);
+}
+
+Test(loader, a_state_resumes_with_another_number_of_shards)
+{
+    change_shards(0);
+    change_shards(40000); /* 6 samples */
 }
 
 Test(loader, held_batches_stay_as_they_are_beyond_the_loaders_end)

@@ -47,6 +47,7 @@ Test(options, values_out_of_range_are_named)
     REFUSED("threads", o.threads = 5000);
     REFUSED("prefetch", o.prefetch = 0);
     REFUSED("on_error", o.on_error = (enum mscache_on_error)7);
+    REFUSED("set shuffle, too", o.window_bytes = 1 << 20);
     REFUSED("alloc and free", o.alloc = (void *(*)(void *, size_t))1);
 }
 

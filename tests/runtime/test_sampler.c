@@ -8,7 +8,7 @@ static struct order order_of(uint64_t n, uint64_t seed, uint64_t epoch)
 {
     struct order o;
 
-    order_init(&o, n, seed, epoch, true);
+    order_init(&o, n, seed, epoch, true, NULL);
     return o;
 }
 
@@ -54,7 +54,7 @@ Test(sampler, without_shuffle_the_order_is_the_listing)
 {
     struct order o;
 
-    order_init(&o, 10, 3, 4, false);
+    order_init(&o, 10, 3, 4, false, NULL);
     for (uint64_t i = 0; i < 10; i++)
         cr_assert_eq(order_at(&o, i), i);
 }
@@ -137,4 +137,170 @@ Test(sampler, a_change_of_the_number_of_shards_loses_nothing)
             }
         }
     }
+}
+
+/* ---- windows ---- */
+
+static struct order windowed(uint64_t n, uint64_t samples, uint64_t block, uint64_t seed, uint64_t epoch)
+{
+    const struct order_window w = { samples, block };
+    struct order o;
+
+    order_init(&o, n, seed, epoch, true, &w);
+    return o;
+}
+
+static void assert_windowed_bijection(uint64_t n, uint64_t samples, uint64_t block, uint64_t epoch)
+{
+    struct order o = windowed(n, samples, block, 5, epoch);
+    unsigned char *seen = calloc(n + 1, 1);
+
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t v = order_at(&o, i);
+
+        cr_assert_lt(v, n);
+        cr_assert_not(seen[v], "n %lu, window %lu, block %lu: %lu comes twice", (unsigned long)n, (unsigned long)samples,
+                      (unsigned long)block, (unsigned long)v);
+        seen[v] = 1;
+    }
+    free(seen);
+}
+
+Test(sampler, with_any_window_every_sample_comes_once)
+{
+    for (uint64_t n = 1; n < 90; n++) {
+        for (uint64_t block = 1; block < 12; block++) {
+            for (uint64_t blocks = 1; blocks < 9; blocks++)
+                assert_windowed_bijection(n, blocks * block, block, n + blocks);
+        }
+    }
+    assert_windowed_bijection(1000003, 3520, 55, 0);
+    assert_windowed_bijection(262144, 4096, 64, 1);
+}
+
+/* All samples of a window but those of the ring's last block come in whole blocks of neighbours. */
+static void assert_whole_blocks(const struct order *o, uint64_t first)
+{
+    uint64_t count = 0, n = o->n, samples = o->window.samples, block = o->window.block;
+    unsigned *of_block = calloc(n / block + 1, sizeof *of_block);
+
+    for (uint64_t i = first; i < first + samples; i++)
+        of_block[(order_at(o, i) + n - o->begin) % n / block]++;
+    for (uint64_t b = 0; b <= n / block; b++) {
+        cr_assert(of_block[b] == 0 || of_block[b] == block, "block %lu: %u", (unsigned long)b, of_block[b]);
+        count += of_block[b] > 0;
+    }
+    cr_assert_eq(count, samples / block);
+    free(of_block);
+}
+
+Test(sampler, a_window_is_whole_blocks_of_neighbours)
+{
+    struct order o = windowed(10007, 600, 20, 1, 2);
+
+    for (uint64_t first = 0; first + 600 <= 10007; first += 600)
+        assert_whole_blocks(&o, first);
+}
+
+Test(sampler, windows_differ_between_epochs_and_one_order_repeats)
+{
+    struct order a = windowed(1000, 100, 10, 1, 0), again = windowed(1000, 100, 10, 1, 0);
+    struct order epoch = windowed(1000, 100, 10, 1, 1), seed = windowed(1000, 100, 10, 2, 0);
+
+    cr_assert_eq(equal_positions(&a, &again), 1000);
+    cr_assert_lt(equal_positions(&a, &epoch), 20);
+    cr_assert_lt(equal_positions(&a, &seed), 20);
+    cr_assert_neq(a.begin, epoch.begin);
+}
+
+/* Expectation 571.4 of 4000 epochs, standard deviation 22.1. */
+Test(sampler, with_a_window_each_sample_comes_to_each_position_equally_often)
+{
+    unsigned count[7][7] = { { 0 } };
+
+    for (uint64_t epoch = 0; epoch < 4000; epoch++) {
+        struct order o = windowed(7, 4, 2, 11, epoch);
+
+        for (uint64_t i = 0; i < 7; i++)
+            count[i][order_at(&o, i)]++;
+    }
+    for (int i = 0; i < 7; i++) {
+        for (int v = 0; v < 7; v++) {
+            cr_assert_gt(count[i][v], 480, "%d at %d: %u", v, i, count[i][v]);
+            cr_assert_lt(count[i][v], 665, "%d at %d: %u", v, i, count[i][v]);
+        }
+    }
+}
+
+Test(sampler, a_window_that_holds_all_is_a_full_shuffle)
+{
+    const struct order_window none = order_window(1000, 1000 * 150000, 150000);
+    struct order o, full = order_of(1000, 3, 4);
+
+    cr_assert_eq(none.samples, 0);
+    order_init(&o, 1000, 3, 4, true, &none);
+    cr_assert_eq(equal_positions(&o, &full), 1000);
+    cr_assert_eq(order_quality(1000, &none, 64), 1);
+}
+
+Test(sampler, bytes_become_whole_blocks)
+{
+    struct order_window w = order_window(1000000, 512 << 20, 150592);
+
+    cr_assert_eq(w.block, 6);
+    cr_assert_eq(w.samples, 3564);
+    w = order_window(1000000, 1, 150592); /* less than a sample */
+    cr_assert_eq(w.samples, 1);
+    w = order_window(1000000, 4 << 20, 3 << 20); /* samples larger than a block */
+    cr_assert_eq(w.block, 1);
+    cr_assert_eq(w.samples, 1);
+    w = order_window(1000000, 600000, 1000); /* a window smaller than a block */
+    cr_assert_eq(w.block, 600);
+    cr_assert_eq(w.samples, 600);
+}
+
+/* Variance of a batch's mean over many batches, where the samples of a block are alike, against that of a full shuffle. */
+static double variance_of_batches(const struct order *o, uint64_t block, uint64_t batch)
+{
+    double sum = 0, squares = 0;
+    uint64_t batches = o->n / batch;
+
+    for (uint64_t b = 0; b < batches; b++) {
+        double mean = 0;
+
+        for (uint64_t i = 0; i < batch; i++) {
+            uint64_t id = (order_at(o, b * batch + i) + o->n - o->begin) % o->n;
+
+            mean += (double)(id / block * 2654435761u % 1000) / (double)batch;
+        }
+        sum += mean / (double)batches;
+        squares += mean * mean / (double)batches;
+    }
+    return squares - sum * sum;
+}
+
+Test(sampler, quality_is_what_batches_lose_when_the_samples_of_a_block_are_alike)
+{
+    const struct order_window w = { 1600, 50 };
+    const uint64_t n = 64000, batch = 32;
+    double full = 0, got = 0, want = order_quality(n, &w, batch);
+
+    for (uint64_t epoch = 0; epoch < 10; epoch++) {
+        struct order a = order_of(n, 1, epoch), b = windowed(n, 1600, 50, 1, epoch);
+
+        full += variance_of_batches(&a, 50, batch);
+        got += variance_of_batches(&b, 50, batch);
+    }
+    cr_assert(want > 0.45 && want < 0.55, "%f", want);
+    cr_assert(full / got > want * 0.93 && full / got < want * 1.07, "%f instead of %f", full / got, want);
+}
+
+Test(sampler, quality_has_its_ends)
+{
+    const struct order_window single = { 100, 1 }, whole = { 100, 100 }, some = { 1000, 100 }, more = { 10000, 100 };
+
+    cr_assert_eq(order_quality(1000000, &single, 64), 1);
+    cr_assert(order_quality(1000000, &whole, 64) < 1.01 / 64);
+    cr_assert(order_quality(1000000, &some, 64) < order_quality(1000000, &more, 64));
+    cr_assert_eq(order_quality(1000000, &whole, 1), 1);
 }

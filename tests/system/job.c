@@ -27,7 +27,7 @@ struct job {
 
 enum { O_DIR = 256, O_LIST, O_DATASET, O_PIPELINE, O_BATCH, O_SEED, O_SHUFFLE, O_THREADS, O_EPOCHS, O_ARENA, O_BUDGET,
        O_PREFETCH, O_SHARD, O_SHARDS, O_SKIP, O_AFTER_OPEN, O_AFTER_BATCH, O_AT, O_PAUSE, O_FORK,
-       O_START };
+       O_START, O_WINDOW };
 
 static const struct option options[] = {
     { "dir", 1, 0, O_DIR }, { "list", 1, 0, O_LIST }, { "dataset", 1, 0, O_DATASET }, { "pipeline", 1, 0, O_PIPELINE },
@@ -35,7 +35,7 @@ static const struct option options[] = {
     { "epochs", 1, 0, O_EPOCHS }, { "arena", 1, 0, O_ARENA }, { "budget", 1, 0, O_BUDGET }, { "prefetch", 1, 0, O_PREFETCH },
     { "shard", 1, 0, O_SHARD }, { "shards", 1, 0, O_SHARDS }, { "skip", 0, 0, O_SKIP }, { "after-open", 1, 0, O_AFTER_OPEN },
     { "after-batch", 1, 0, O_AFTER_BATCH }, { "at", 1, 0, O_AT }, { "pause-us", 1, 0, O_PAUSE }, { "fork", 0, 0, O_FORK },
-    { "start", 1, 0, O_START },
+    { "start", 1, 0, O_START }, { "window", 1, 0, O_WINDOW },
     { 0, 0, 0, 0 },
 };
 
@@ -76,6 +76,7 @@ static void parse(struct job *j, int argc, char **argv)
         case O_PAUSE: j->pause_us = (unsigned)atoi(optarg); break;
         case O_FORK: j->fork_child = 1; break;
         case O_START: j->start = optarg; break;
+        case O_WINDOW: l->window_bytes = size_of(optarg); break;
         default: exit(2);
         }
     }
@@ -129,6 +130,20 @@ static size_t batch_bytes(const mscache_batch *b)
     return n;
 }
 
+/* Bytes that this process had read from disks, so far. */
+static unsigned long long bytes_read(void)
+{
+    FILE *f = fopen("/proc/self/io", "r");
+    unsigned long long v = 0;
+    char line[128];
+
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "read_bytes: %llu", &v);
+    if (f)
+        fclose(f);
+    return v;
+}
+
 static void print_epoch(int epoch, struct key hash, const mscache_stats *a, const mscache_stats *b, uint64_t messages,
                         uint64_t batches)
 {
@@ -136,12 +151,13 @@ static void print_epoch(int epoch, struct key hash, const mscache_stats *a, cons
 
     key_hex(hash, hex);
     printf("epoch %d hash %s samples %llu hits %llu decodes %llu duplicates %llu stored %llu failed %llu "
-           "source_bytes %llu messages %llu batches %llu\n",
+           "source_bytes %llu messages %llu batches %llu disk_bytes %llu ahead_bytes %llu ahead_ranges %llu\n",
            epoch, hex, (unsigned long long)(b->samples - a->samples), (unsigned long long)(b->hits - a->hits),
            (unsigned long long)(b->decodes - a->decodes), (unsigned long long)(b->duplicates - a->duplicates),
            (unsigned long long)(b->stored - a->stored), (unsigned long long)(b->failed - a->failed),
            (unsigned long long)(b->source_bytes - a->source_bytes), (unsigned long long)messages,
-           (unsigned long long)batches);
+           (unsigned long long)batches, bytes_read(), (unsigned long long)(b->ahead_bytes - a->ahead_bytes),
+           (unsigned long long)(b->ahead_ranges - a->ahead_ranges));
     fflush(stdout);
 }
 
