@@ -302,5 +302,6 @@ int store_clean_stale(struct store *s, uint64_t cache, uint64_t *ret_bytes, stru
         store_touch(s);
     }
     pthread_mutex_unlock(&s->writer);
+    store_unlink_hidden(s);
     return rc;
 }

@@ -280,5 +280,6 @@ int store_put(struct store *s, struct store_put *puts, size_t n, struct store_re
     pthread_mutex_lock(&s->writer);
     put_group(s, puts, n, ret_retired);
     pthread_mutex_unlock(&s->writer);
+    store_unlink_hidden(s);
     return 0;
 }

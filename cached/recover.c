@@ -227,6 +227,16 @@ static int mend_tails(struct store *s)
     return rc;
 }
 
+static bool is_hidden(const char *suffix)
+{
+    return strcmp(suffix, ".seg" SEGMENT_HIDDEN) == 0 || strcmp(suffix, ".side" SEGMENT_HIDDEN) == 0;
+}
+
+static bool is_segment_file(const char *suffix)
+{
+    return strcmp(suffix, ".seg") == 0 || strcmp(suffix, ".side") == 0 || is_hidden(suffix);
+}
+
 /* Files of segments that the index does not name: begun or removed when the last process ended. */
 static void sweep(struct store *s)
 {
@@ -243,11 +253,11 @@ static void sweep(struct store *s)
         char *end;
         unsigned long id = strtoul(e->d_name, &end, 16);
 
-        if (end != e->d_name + 8 || (strcmp(end, ".seg") && strcmp(end, ".side")))
+        if (end != e->d_name + 8 || !is_segment_file(end))
             continue;
         if (id >= s->next_segment)
             s->next_segment = (uint32_t)id + 1;
-        if (!segments_find(&s->segments, (uint32_t)id))
+        if (is_hidden(end) || !segments_find(&s->segments, (uint32_t)id))
             unlinkat(s->seg_fd, e->d_name, 0);
     }
     closedir(d);

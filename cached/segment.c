@@ -156,6 +156,36 @@ void segment_unlink(int dir, uint32_t id)
     unlinkat(dir, name, 0);
 }
 
+/* The segment first, as above. */
+static const char *const suffixes[] = { ".seg", ".side" };
+
+static void hidden_name(uint32_t id, const char *suffix, char name[24])
+{
+    snprintf(name, 24, "%08" PRIx32 "%s" SEGMENT_HIDDEN, id, suffix);
+}
+
+void segment_hide(int dir, uint32_t id)
+{
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char name[24], hidden[24];
+
+        file_name(id, suffixes[i], name);
+        hidden_name(id, suffixes[i], hidden);
+        if (renameat(dir, name, dir, hidden) < 0)
+            unlinkat(dir, name, 0);
+    }
+}
+
+void segment_unlink_hidden(int dir, uint32_t id)
+{
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char name[24];
+
+        hidden_name(id, suffixes[i], name);
+        unlinkat(dir, name, 0);
+    }
+}
+
 int segment_open(int dir, struct segment *seg)
 {
     int rc = 0;

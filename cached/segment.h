@@ -81,6 +81,12 @@ int segment_read_whole(int fd, const struct location *at, uint64_t cache, const 
 /* Remove both files. */
 void segment_unlink(int dir, uint32_t id);
 
+/* The same in two steps, because the kernel takes long to remove large files: rename them, so that nobody takes them for a segment's,
+ * then, when nobody waits, remove what was renamed. */
+#define SEGMENT_HIDDEN ".gone" /* after the suffix */
+void segment_hide(int dir, uint32_t id);
+void segment_unlink_hidden(int dir, uint32_t id);
+
 /* Row of the index's database `segments`. */
 #define SEGMENT_ROW_SIZE (8u * 4 + 1)
 void segment_put_row(unsigned char bytes[SEGMENT_ROW_SIZE], const struct segment *seg);

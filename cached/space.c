@@ -79,6 +79,32 @@ void store_segment_release(struct store *s, uint32_t segment)
 
 /* ---- removing segments ---- */
 
+/* Its files are out of sight at once, and unlinked when the locks are given back. */
+static void hide(struct store *s, uint32_t segment)
+{
+    int rc;
+
+    segment_hide(s->seg_fd, segment);
+    pthread_mutex_lock(&s->state);
+    rc = retired_add(&s->hidden, segment);
+    pthread_mutex_unlock(&s->state);
+    if (rc != 0)
+        segment_unlink_hidden(s->seg_fd, segment);
+}
+
+void store_unlink_hidden(struct store *s)
+{
+    struct store_retired *hidden;
+
+    pthread_mutex_lock(&s->state);
+    hidden = s->hidden;
+    s->hidden = NULL;
+    pthread_mutex_unlock(&s->state);
+    for (size_t i = 0; hidden && i < hidden->n; i++)
+        segment_unlink_hidden(s->seg_fd, hidden->segment[i]);
+    free(hidden);
+}
+
 /* Its files are gone or going. State. */
 static void retire(struct store *s, struct segment *seg, struct store_retired **retired)
 {
@@ -174,7 +200,7 @@ void space_unlink(struct store *s, uint32_t segment, struct store_retired **reti
         c->active = NULL;
     retire(s, seg, retired);
     pthread_mutex_unlock(&s->state);
-    segment_unlink(s->seg_fd, segment);
+    hide(s, segment);
 }
 
 int space_remove(struct store *s, struct cache *c, uint64_t *ret_bytes, struct store_retired **retired)
@@ -185,19 +211,20 @@ int space_remove(struct store *s, struct cache *c, uint64_t *ret_bytes, struct s
 
     if (!ids)
         return MSCACHE_ENOMEM;
-    pthread_rwlock_wrlock(&s->env);
+    /* Look-ups go on meanwhile: theirs is the index from before. */
     rc = unindex(s, c);
     if (rc == 0) {
+        pthread_rwlock_wrlock(&s->env);
         drop_database(s, c->dbi);
         pthread_mutex_lock(&s->state);
         n = take_out(s, c, ids, retired);
         for (size_t i = 0; i < s->catalog.n; i++)
             s->catalog.all[i]->full = s->catalog.all[i]->own_full;
         pthread_mutex_unlock(&s->state);
+        pthread_rwlock_unlock(&s->env);
     }
-    pthread_rwlock_unlock(&s->env);
     for (size_t i = 0; i < n; i++)
-        segment_unlink(s->seg_fd, ids[i]);
+        hide(s, ids[i]);
     free(ids);
     if (rc != 0)
         return rc;
@@ -227,5 +254,6 @@ int store_clean(struct store *s, uint64_t cache, bool force, uint64_t *ret_bytes
     else
         rc = space_remove(s, c, ret_bytes, ret_retired);
     pthread_mutex_unlock(&s->writer);
+    store_unlink_hidden(s);
     return rc;
 }

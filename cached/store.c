@@ -195,6 +195,7 @@ void store_close(struct store *s)
 
     if (!s)
         return;
+    store_unlink_hidden(s);
     clean = sync_all(s) == 0;
     index_close(s->index);
     s->index = NULL;

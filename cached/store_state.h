@@ -40,6 +40,7 @@ struct store {
     struct segments segments; /* also retired ones that are held */
     uint64_t size;            /* bytes of all segments */
     uint64_t retired;         /* of these, of retired ones */
+    struct store_retired *hidden; /* segments whose files are still to be unlinked, NULL: none */
 
     _Atomic bool rebuilding;
     _Atomic uint64_t unsynced_since;       /* ms, monotonic; 0: everything is on the disk */
@@ -80,6 +81,9 @@ int store_append(struct store *s, struct cache *c, const struct record_head *h, 
 
 /* Free segments that are gone. Writer. */
 void store_forget_gone(struct store *s);
+
+/* Unlink the files of removed segments. No lock is held: this takes long, and nobody is to wait for it. */
+void store_unlink_hidden(struct store *s);
 
 /* Add a segment's id to a list that begins as NULL. */
 int retired_add(struct store_retired **list, uint32_t segment);
