@@ -218,6 +218,14 @@ int index_set(MDB_txn *txn, MDB_dbi dbi, const struct key *key, const struct ent
     return index_error(mdb_put(txn, dbi, &k, &v, replace ? 0 : MDB_NOOVERWRITE));
 }
 
+int index_insert(MDB_cursor *cur, const struct key *key, const struct entry *e)
+{
+    unsigned char bytes[ENTRY_MAX];
+    MDB_val k = { sizeof key->b, (void *)(uintptr_t)key->b }, v = { encode(bytes, e), bytes };
+
+    return index_error(mdb_cursor_put(cur, &k, &v, MDB_NOOVERWRITE));
+}
+
 int index_set_current(MDB_cursor *cur, MDB_val *key, const struct entry *e)
 {
     unsigned char bytes[ENTRY_MAX];

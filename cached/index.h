@@ -83,6 +83,9 @@ int index_get(MDB_txn *txn, MDB_dbi dbi, const struct key *key, struct entry *re
 /* MSCACHE_EINUSE: there is one already and replace is false. */
 int index_set(MDB_txn *txn, MDB_dbi dbi, const struct key *key, const struct entry *e, bool replace);
 
+/* index_set without replacing, which is quick where each key follows the last one closely. */
+int index_insert(MDB_cursor *cur, const struct key *key, const struct entry *e);
+
 /* Replace the value under a cursor. */
 int index_set_current(MDB_cursor *cur, MDB_val *key, const struct entry *e);
 

@@ -9,10 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cached/batch.h"
 #include "cached/scan.h"
 #include "common/error.h"
 
-#define GROUP 8192u /* records in one transaction */
+#define GROUP 16384u /* records in one transaction */
 
 /* A new index beside the old one, with the catalog and segments that belong to it. */
 struct rebuild {
@@ -20,6 +21,8 @@ struct rebuild {
     struct index *ix;
     MDB_txn *txn;
     size_t in_group;
+    struct batch batch;
+    struct cache *cache; /* of the batch */
     struct catalog catalog;
     struct segments segments;
     uint64_t records, damaged;
@@ -137,51 +140,98 @@ static int add_known(struct rebuild *r)
 }
 
 /* A key may be in two segments, when the process ended while it was moved: the newer one counts. */
-static int replace_older(struct rebuild *r, struct cache *c, const struct key *key)
+static int replace_older(struct rebuild *r, const struct key *key, const struct entry *newer)
 {
+    struct cache *c = r->cache;
     struct segment *older;
     struct entry e;
     int rc = index_get(r->txn, c->dbi, key, &e);
 
     if (rc != 0)
-        return rc == MSCACHE_ENOENT ? 0 : rc;
+        return rc;
     older = segments_find(&r->segments, e.at.segment);
     older->live -= record_span(e.at.length);
     *(e.kind == RECORD_BAD ? &c->bad : &c->num_samples) -= 1;
     r->records--;
-    return 0;
+    return index_set(r->txn, c->dbi, key, newer, true);
 }
 
-static int add_record(struct rebuild *r, struct cache *c, struct segment *seg, const struct record_head *h,
-                      uint64_t offset)
+static void count(struct rebuild *r, const struct batch_item *item)
 {
-    struct location at = { seg->id, (uint32_t)(offset / RECORD_ALIGN), h->length };
+    segments_find(&r->segments, item->at.segment)->live += record_span(item->at.length);
+    *(item->kind == RECORD_BAD ? &r->cache->bad : &r->cache->num_samples) += 1;
+    r->records++;
+}
+
+static int insert(struct rebuild *r, MDB_cursor *cur, const struct batch_item *item)
+{
+    struct record_head h = { .kind = item->kind, .length = item->at.length };
     void *payload = NULL;
     struct entry e;
     int rc = 0;
 
-    if (h->kind == RECORD_BAD) {
-        rc = segment_read_record(r->s->seg_fd, &at, c->id, &h->key, NULL, &payload);
-        if (rc == MSCACHE_EDAMAGED) {
-            r->damaged++;
-            return 0;
-        }
+    if (item->kind == RECORD_BAD)
+        rc = segment_read_record(r->s->seg_fd, &item->at, r->cache->id, &item->key, NULL, &payload);
+    if (rc == MSCACHE_EDAMAGED) {
+        r->damaged++;
+        return 0;
     }
-    if (rc == 0)
-        rc = replace_older(r, c, &h->key);
-    if (rc == 0) {
-        entry_of_record(&e, h, payload, &at);
-        rc = index_set(r->txn, c->dbi, &h->key, &e, true);
-    }
-    free(payload);
     if (rc != 0)
         return rc;
-    seg->live += record_span(h->length);
-    *(h->kind == RECORD_BAD ? &c->bad : &c->num_samples) += 1;
+    entry_of_record(&e, &h, payload, &item->at);
+    rc = index_insert(cur, &item->key, &e);
+    if (rc == MSCACHE_EINUSE)
+        rc = replace_older(r, &item->key, &e);
+    if (rc == 0)
+        count(r, item);
+    free(payload);
+    return rc;
+}
+
+/* As much of the batch, from `from` on, as the transaction takes. */
+static int insert_group(struct rebuild *r, size_t from, size_t *ret_to)
+{
+    MDB_cursor *cur;
+    size_t i = from;
+    int rc = index_error(mdb_cursor_open(r->txn, r->cache->dbi, &cur));
+
+    if (rc != 0)
+        return rc;
+    for (; i < r->batch.n && r->in_group < GROUP && rc == 0; i++, r->in_group++)
+        rc = insert(r, cur, &r->batch.all[i]);
+    mdb_cursor_close(cur);
+    *ret_to = i;
+    return rc == 0 && r->in_group == GROUP ? next_group(r) : rc;
+}
+
+static int insert_batch(struct rebuild *r)
+{
+    int rc = 0;
+
+    batch_sort(&r->batch);
+    for (size_t i = 0; i < r->batch.n && rc == 0;)
+        rc = insert_group(r, i, &i);
+    r->batch.n = 0;
+    return rc;
+}
+
+static int add_record(struct rebuild *r, const struct segment *seg, const struct record_head *h, uint64_t offset)
+{
+    struct batch_item item = { h->key, { seg->id, (uint32_t)(offset / RECORD_ALIGN), h->length }, h->kind };
+    int rc = batch_full(&r->batch) ? insert_batch(r) : 0;
+
     if (h->kind == RECORD_SAMPLE)
-        cache_note_shape(c, h->dtype, h->ndim, h->shape);
-    r->records++;
-    return ++r->in_group < GROUP ? 0 : next_group(r);
+        cache_note_shape(r->cache, h->dtype, h->ndim, h->shape);
+    return rc == 0 ? batch_add(&r->batch, &item) : rc;
+}
+
+/* The records that follow are of this cache. */
+static int turn_to(struct rebuild *r, struct cache *c)
+{
+    int rc = r->cache == c ? 0 : insert_batch(r);
+
+    r->cache = c;
+    return rc;
 }
 
 static int add_scan(struct rebuild *r, struct scan *sc)
@@ -197,10 +247,12 @@ static int add_scan(struct rebuild *r, struct scan *sc)
     }
     if (rc == 0)
         rc = segments_add(&r->segments, seg);
-    if (rc == 0)
+    if (rc == 0) {
         sc->segment = NULL;
+        rc = turn_to(r, c);
+    }
     for (size_t i = 0; i < sc->n && rc == 0; i++)
-        rc = add_record(r, c, seg, &sc->head[i], sc->offset[i]);
+        rc = add_record(r, seg, &sc->head[i], sc->offset[i]);
     c->size += rc == 0 ? seg->end : 0;
     r->damaged += sc->damaged;
     return rc;
@@ -237,6 +289,9 @@ static int add_segments(struct rebuild *r)
 
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = add_segment(r, ids[i]);
+    if (rc == 0)
+        rc = insert_batch(r);
+    batch_done(&r->batch);
     if (rc == 0 && n && ids[n - 1] >= r->s->next_segment)
         r->s->next_segment = ids[n - 1] + 1;
     free(ids);

@@ -11,6 +11,8 @@
 
 #include "common/error.h"
 
+#define HEADS 1024u /* that are read at once */
+
 static int add(struct scan *sc, const struct record_head *h)
 {
     if ((sc->n & (sc->n - 1)) == 0) {
@@ -64,19 +66,39 @@ static bool belongs(const struct scan *sc, const struct record_head *h)
            sc->segment->end + record_span(h->length) <= SEGMENT_MAX;
 }
 
+/* As many headers as the file has from an offset on, at most HEADS. */
+static int read_heads(int fd, unsigned char bytes[HEADS * RECORD_HEAD_SIZE], uint64_t offset, size_t *ret_n)
+{
+    ssize_t n;
+
+    do
+        n = pread(fd, bytes, HEADS * RECORD_HEAD_SIZE, (off_t)offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return error_from_errno(errno);
+    *ret_n = (size_t)n / RECORD_HEAD_SIZE;
+    return 0;
+}
+
 /* Headers from the side file, up to its end or the first that is damaged. */
 static int read_side(int fd, struct scan *sc)
 {
-    struct record_head h;
+    unsigned char bytes[HEADS * RECORD_HEAD_SIZE];
+    size_t n = 0;
     int rc;
 
-    while ((rc = segment_read_head(fd, sc->segment->side_end, &h)) == 0 && belongs(sc, &h)) {
-        rc = add(sc, &h);
-        if (rc != 0)
-            return rc;
-        sc->segment->side_end += RECORD_HEAD_SIZE;
-    }
-    return rc == MSCACHE_EDAMAGED ? 0 : rc;
+    while ((rc = read_heads(fd, bytes, sc->segment->side_end, &n)) == 0 && n)
+        for (size_t i = 0; i < n; i++) {
+            struct record_head h;
+
+            if (record_get_head(bytes + i * RECORD_HEAD_SIZE, &h) != 0 || !belongs(sc, &h))
+                return 0;
+            rc = add(sc, &h);
+            if (rc != 0)
+                return rc;
+            sc->segment->side_end += RECORD_HEAD_SIZE;
+        }
+    return rc;
 }
 
 /* Is the record at `offset` the one whose header is h, and all of it inside the file? */

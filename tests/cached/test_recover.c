@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include <dirent.h>
+
 #include "tests/cached/fixture.h"
 
 static struct fixture f;
@@ -385,4 +387,188 @@ Test(recover, a_rebuild_while_in_use_keeps_records_counters_and_sessions)
     fixture_open(&f);
     expect_all(240);
     cr_expect_eq(row_of(&f, c).hits, 11);
+}
+
+/* ---- scale ---- */
+
+/* Bytes that this process has asked files for. */
+static uint64_t bytes_read(void)
+{
+    FILE *in = fopen("/proc/self/io", "r");
+    unsigned long long n;
+
+    cr_assert_not_null(in);
+    cr_assert_eq(fscanf(in, "rchar: %llu", &n), 1);
+    fclose(in);
+    return n;
+}
+
+static uint64_t bytes_read_by_opening(void)
+{
+    uint64_t before = bytes_read();
+
+    fixture_open(&f);
+    return bytes_read() - before;
+}
+
+Test(recover, a_start_after_a_clean_end_reads_as_much_of_a_large_store_as_of_a_small_one)
+{
+    uint64_t small = bytes_read_by_opening();
+
+    put_samples(&f, c, 200, 900);
+    fixture_close(&f);
+    cr_expect_leq(bytes_read_by_opening(), small + 64, "digits of /proc/self/io are the only difference");
+    expect_all(900);
+}
+
+#define MANY 40000u /* records, more than one transaction of a rebuild takes */
+
+static void put_tiny(uint64_t from, uint64_t to, bool broken)
+{
+    static const unsigned char byte[1];
+
+    for (uint64_t i = from; i < to;) {
+        struct store_put puts[1000];
+        struct store_retired *retired;
+        size_t n = 0;
+
+        for (; i < to && n < 1000; i++)
+            puts[n++] = (struct store_put){ .cache = c, .key = sample_key(i), .kind = broken ? RECORD_BAD : RECORD_SAMPLE,
+                                            .dtype = DTYPE_UINT8, .ndim = 1, .shape = { 1 }, .length = 1,
+                                            .payload = byte, .checksum = checksum64(byte, 1),
+                                            .error = MSCACHE_ECORRUPT, .text = "broken" };
+        cr_assert_eq(store_put(f.s, puts, n, &retired), 0);
+        while (n-- > 0)
+            cr_assert_eq(puts[n].result, REASON_STORED);
+    }
+}
+
+Test(recover, an_index_of_many_records_is_built_anew_with_each_of_them)
+{
+    struct location *was = malloc(MANY * sizeof *was);
+
+    fixture_open(&f);
+    c = open_cache(&f, "tiny", 0);
+    put_tiny(0, MANY, false);
+    put_tiny(MANY, MANY + 50, true);
+    for (uint64_t i = 0; i < MANY; i++)
+        was[i] = find(&f, c, i).location;
+    fixture_close(&f);
+    remove_file("index/data.mdb");
+    fixture_open(&f);
+    cr_expect_eq(row_of(&f, c).num_samples, MANY);
+    cr_expect_eq(row_of(&f, c).bad, 50);
+    for (uint64_t i = 0; i < MANY; i++) {
+        struct store_found found = find(&f, c, i);
+
+        cr_assert_eq(found.state, WIRE_HIT);
+        cr_assert_eq(memcmp(&found.location, &was[i], sizeof was[i]), 0);
+    }
+    cr_expect_str_eq(find(&f, c, MANY + 49).text, "broken");
+    free(was);
+}
+
+/* The process ended while a record was moved: it is in an old segment and in a new one. */
+Test(recover, of_a_record_in_two_segments_the_newer_one_counts)
+{
+    uint64_t copy;
+
+    fixture_open(&f);
+    copy = find(&f, c, 7).location.offset;
+    fixture_close(&f);
+    copy_file(segment_name(1, ".seg"), "segments/00000009.seg");
+    copy_file("segments/00000001.side", "segments/00000009.side");
+    remove_file("index/data.mdb");
+    fixture_open(&f);
+    expect_all(200);
+    cr_expect_eq(find(&f, c, 7).location.segment, 9);
+    cr_expect_eq(find(&f, c, 7).location.offset, copy);
+}
+
+static void rename_file(const char *from, const char *to)
+{
+    char source[512];
+
+    snprintf(source, sizeof source, "%s", fixture_path(&f, from));
+    cr_assert_eq(rename(source, fixture_path(&f, to)), 0);
+}
+
+/* Whoever cleans renames the files first; then the machine went down, and the index was lost, too. */
+Test(recover, files_that_were_about_to_be_unlinked_are_no_segments_and_go)
+{
+    uint64_t records, damaged;
+    char err[256];
+
+    rename_file("segments/00000001.seg", "segments/00000001.seg.gone");
+    rename_file("segments/00000001.side", "segments/00000001.side.gone");
+    remove_file("index/data.mdb");
+    fixture_open(&f);
+    cr_expect_eq(store_size(f.s), 0);
+    cr_expect_eq(access(fixture_path(&f, "segments/00000001.seg.gone"), F_OK), -1);
+    cr_expect_eq(access(fixture_path(&f, "segments/00000001.side.gone"), F_OK), -1);
+    cr_assert_eq(store_repair(f.s, &records, &damaged, err, sizeof err), 0, "%s", err);
+    cr_expect_eq(records, 0);
+}
+
+static size_t count_files(void)
+{
+    DIR *d = opendir(fixture_path(&f, "segments"));
+    const struct dirent *e;
+    size_t n = 0;
+
+    cr_assert_not_null(d);
+    while ((e = readdir(d)))
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+/* Clean in a child that is killed so much later. */
+static void kill_cleaner(useconds_t after)
+{
+    int fd[2], status;
+    pid_t pid;
+    char byte;
+
+    cr_assert_eq(pipe(fd), 0);
+    pid = fork();
+    if (pid == 0) {
+        fixture_open(&f);
+        if (write(fd[1], "x", 1) == 1)
+            clean_it();
+        pause();
+    }
+    close(fd[1]);
+    cr_assert_eq(read(fd[0], &byte, 1), 1);
+    usleep(after);
+    kill(pid, SIGKILL);
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    close(fd[0]);
+}
+
+Test(recover, a_cache_whose_cleaning_was_killed_is_whole_or_gone)
+{
+    uint64_t kept;
+
+    fixture_open(&f);
+    kept = open_cache(&f, "birds", 0);
+    put_samples(&f, kept, 0, 20);
+    fixture_close(&f);
+    for (useconds_t round = 0; round < 12; round++) {
+        uint64_t now;
+
+        fixture_open(&f);
+        c = open_cache(&f, "tiny", 0);
+        put_tiny(row_of(&f, c).num_samples, 5000, false);
+        fixture_close(&f);
+        kill_cleaner(round * round * 60);
+        if (round % 3 == 2)
+            remove_file("index/data.mdb");
+        fixture_open(&f);
+        cr_expect_eq(count_readable(&f, kept, 0, 20), 20);
+        now = open_cache(&f, "tiny", 0);
+        cr_expect_eq(row_of(&f, now).num_samples, now == c ? 5000 : 0, "round %u", (unsigned)round);
+        cr_expect_eq(count_files(), now == c ? 6 : 4, "no files are left behind in round %u", (unsigned)round);
+        fixture_close(&f);
+    }
 }
