@@ -11,6 +11,7 @@
 #include "client/mscache.h"
 #include "common/key.h"
 #include "common/units.h"
+#include "tests/system/small_memory.h"
 
 struct job {
     mscache_options connection;
@@ -22,12 +23,13 @@ struct job {
     unsigned long at_batch;
     const char *start; /* once connected, make a file of this name and ".PID", then wait until this file exists */
     unsigned pause_us; /* after each batch */
+    uint64_t memory;   /* 0, or for so many bytes of the store there is room in memory */
     int fork_child;    /* a child that sleeps and keeps every descriptor */
 };
 
 enum { O_DIR = 256, O_LIST, O_DATASET, O_PIPELINE, O_BATCH, O_SEED, O_SHUFFLE, O_THREADS, O_EPOCHS, O_ARENA, O_BUDGET,
        O_PREFETCH, O_SHARD, O_SHARDS, O_SKIP, O_AFTER_OPEN, O_AFTER_BATCH, O_AT, O_PAUSE, O_FORK,
-       O_START, O_WINDOW };
+       O_START, O_WINDOW, O_MEMORY };
 
 static const struct option options[] = {
     { "dir", 1, 0, O_DIR }, { "list", 1, 0, O_LIST }, { "dataset", 1, 0, O_DATASET }, { "pipeline", 1, 0, O_PIPELINE },
@@ -35,7 +37,7 @@ static const struct option options[] = {
     { "epochs", 1, 0, O_EPOCHS }, { "arena", 1, 0, O_ARENA }, { "budget", 1, 0, O_BUDGET }, { "prefetch", 1, 0, O_PREFETCH },
     { "shard", 1, 0, O_SHARD }, { "shards", 1, 0, O_SHARDS }, { "skip", 0, 0, O_SKIP }, { "after-open", 1, 0, O_AFTER_OPEN },
     { "after-batch", 1, 0, O_AFTER_BATCH }, { "at", 1, 0, O_AT }, { "pause-us", 1, 0, O_PAUSE }, { "fork", 0, 0, O_FORK },
-    { "start", 1, 0, O_START }, { "window", 1, 0, O_WINDOW },
+    { "start", 1, 0, O_START }, { "window", 1, 0, O_WINDOW }, { "memory", 1, 0, O_MEMORY },
     { 0, 0, 0, 0 },
 };
 
@@ -77,6 +79,7 @@ static void parse(struct job *j, int argc, char **argv)
         case O_FORK: j->fork_child = 1; break;
         case O_START: j->start = optarg; break;
         case O_WINDOW: l->window_bytes = size_of(optarg); break;
+        case O_MEMORY: j->memory = size_of(optarg); break;
         default: exit(2);
         }
     }
@@ -178,6 +181,8 @@ static int run_epoch(struct job *j, mscache *m, mscache_loader *l, int epoch, ms
         mscache_batch_release(b);
         if (++batches == j->at_batch && epoch == 0)
             run(j->after_batch);
+        if (j->memory)
+            small_memory(j->memory);
         if (j->pause_us)
             usleep(j->pause_us);
     }
