@@ -100,6 +100,7 @@ static int run_phases(struct bench *b)
     struct bench_phase p = {
         .directory = o->args[0], .pipeline = o->pipeline, .place = &b->place, .threads = (uint32_t)o->threads,
         .batch = !b->fixed_shape ? 1 : o->batch ? (uint32_t)o->batch : 64, .budget = o->budget,
+        .window = o->window,
         .seconds = o->seconds ? (double)o->seconds : 2,
     };
     const struct bench_phase phases[PHASES] = {
@@ -198,6 +199,7 @@ static int print_json(const struct bench *b)
     say_real(o, "decodes_per_sample", b->decodes_per_sample);
     json_object_set_new(o, "break_even_epochs", epochs ? json_integer((json_int_t)epochs) : json_null());
     say_real(o, "ratio", ratio(b));
+    say_real(o, "order_quality", b->result[CACHED].order_quality);
     json_object_set_new(o, "scratch", json_boolean(b->scratch));
     return say_json(o, EXIT_DONE);
 }

@@ -12,7 +12,7 @@ struct bench_phase {
     const char *directory, *dataset /* NULL: no cache */, *pipeline;
     const struct place *place;
     uint32_t threads, batch;
-    uint64_t budget;
+    uint64_t budget, window; /* bytes */
     bool warm_up;                    /* an epoch that is only told as `first_s` comes first */
     uint32_t epochs_min, epochs_max; /* measured; after epochs_min it ends once `seconds` have passed */
     double seconds;
@@ -27,6 +27,7 @@ struct bench_result {
     double epoch_s;   /* median of the measured epochs */
     double cpu_s;     /* processor time of this process per measured epoch */
     uint64_t decodes, duplicates, hits, failed;
+    double order_quality;
     char report[512]; /* the loader's line */
 };
 

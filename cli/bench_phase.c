@@ -119,6 +119,7 @@ static int open_loader(const struct bench_phase *phase, mscache **ret_m, mscache
     lo.threads = phase->threads;
     lo.on_error = MSCACHE_ON_ERROR_SKIP;
     lo.budget = phase->budget;
+    lo.window_bytes = phase->window;
     return rc < 0 ? rc : mscache_loader_open(ret, *ret_m, &lo, r->text, sizeof r->text);
 }
 
@@ -140,6 +141,7 @@ static void run_phase(const struct bench_phase *phase, struct bench_result *r)
     r->duplicates = stats.duplicates;
     r->hits = stats.hits;
     r->failed = stats.failed;
+    r->order_quality = stats.order_quality;
     mscache_loader_close(l);
     mscache_close(m);
 }

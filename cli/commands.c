@@ -15,7 +15,9 @@ const struct command commands[] = {
       .takes = BIT(DATASET) | BIT(PIPELINE) | BIT(THREADS) | BIT(BUDGET) },
     { .name = "list", .arguments = "", .help = "List the caches of the store", .run = list_run },
     { .name = "info", .arguments = "", .help = "Tell everything about caches", .run = info_run,
-      .takes = BIT(DATASET) | BIT(HASH) },
+      .detail = "With --window it tells of the order that a loader has whose window_bytes are that size: how many samples are\n"
+                "shuffled with each other, and how near that is to a full shuffle (1) for batches of --batch.",
+      .takes = BIT(DATASET) | BIT(HASH) | BIT(WINDOW) | BIT(BATCH) },
     { .name = "clean", .arguments = "", .help = "Remove caches and give their space back", .run = clean_run,
       .detail = "Conditions combine: what goes fulfils all of them. --all, or --path DIR or --system without a condition,\n"
                 "is every cache of that store. Nothing to clean is success.",
@@ -41,7 +43,8 @@ const struct command commands[] = {
                 "nothing, each cell is another file. Neither cache nor daemon is used." },
     { .name = "bench", .arguments = "DIR", .help = "Measure loading without cache, while filling it, and from it",
       .run = bench_run, .min_args = 1, .max_args = 1, .requires = BIT(DATASET) | BIT(PIPELINE),
-      .takes = BIT(DATASET) | BIT(PIPELINE) | BIT(THREADS) | BIT(BUDGET) | BIT(BATCH) | BIT(REPEAT) | BIT(SECONDS),
+      .takes = BIT(DATASET) | BIT(PIPELINE) | BIT(THREADS) | BIT(BUDGET) | BIT(BATCH) | BIT(WINDOW) | BIT(REPEAT) |
+               BIT(SECONDS),
       .detail = "Each phase runs in a process of its own. A cache that has samples already is left alone: filling is then\n"
                 "measured in a scratch cache that is removed at the end." },
     { .name = "ping", .arguments = "", .help = "Ask whether the daemon is alive", .run = ping_run },

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/order.h"
 #include "cli/say.h"
 #include "common/error.h"
 #include "common/paths.h"
@@ -95,14 +96,25 @@ static void print_numbers(const struct wire_row *r)
     number("sessions", r->sessions);
 }
 
-static void print_info(const struct wire_row *r)
+static void print_info(const struct wire_row *r, const struct options *o)
 {
     char text[600];
 
     print_identity(r);
     print_numbers(r);
+    if (o->window)
+        order_print(r, o);
     if (*rows_explain(r, text, sizeof text))
         line("remark", text);
+}
+
+static json_t *info_json(const struct rows *rows, const struct options *o)
+{
+    json_t *all = rows_json(rows), *caches = json_object_get(all, "caches");
+
+    for (size_t i = 0; o->window && i < rows->n; i++)
+        json_object_set_new(json_array_get(caches, i), "order", order_json(&rows->v[i], o));
+    return all;
 }
 
 int info_run(const struct options *o)
@@ -115,11 +127,11 @@ int info_run(const struct options *o)
                         o->dataset ? " of dataset " : "", o->dataset ? o->dataset : "",
                         o->hash ? " with pipeline " : "", o->hash ? o->hash : "");
     if (!rc && o->json)
-        rc = say_json(rows_json(&rows), EXIT_DONE);
+        rc = say_json(info_json(&rows, o), EXIT_DONE);
     for (size_t i = 0; !rc && !o->json && i < rows.n; i++) {
         if (i)
             putchar('\n');
-        print_info(&rows.v[i]);
+        print_info(&rows.v[i], o);
     }
     rows_done(&rows);
     return rc;

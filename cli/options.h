@@ -26,6 +26,7 @@
     XX(DRY_RUN, "dry-run", NULL, FLAG, dry_run, "say what would go, remove nothing")                                \
     XX(RAW, "raw", "FILE", TEXT, raw, "write the output bytes to FILE (- is standard output)")                      \
     XX(BATCH, "batch", "N", COUNT, batch, "samples per batch (default: 64)")                                        \
+    XX(WINDOW, "window", "SIZE", SIZE, window, "shuffle within so many bytes (default: the whole epoch)")           \
     XX(REPEAT, "repeat", "N", COUNT, repeat, "measured epochs per phase (default: 3)")                              \
     XX(SECONDS, "seconds", "N", COUNT, seconds, "measure cached epochs for at least so long (default: 2)")          \
     XX(OUTPUT, "output", "FILE", TEXT, output, "write the picture, a PNG, to FILE (- is standard output)")           \
@@ -59,7 +60,7 @@ struct options {
     const char *dataset, *pipeline, *hash, *raw, *output, *path, *socket;
     uint64_t threads, batch, repeat, seconds, rows, cols;
     uint64_t seed, epoch, sample;
-    uint64_t budget, larger_than; /* bytes */
+    uint64_t budget, window, larger_than; /* bytes */
     uint64_t idle_for;            /* seconds */
     bool stale, all, system, force, dry_run, json, help, version;
 };

@@ -117,6 +117,12 @@ static bool fetch_is_slow(const mscache_stats *s, const struct stats_context *c)
     return leads(s, s->fetch_ns);
 }
 
+static bool store_is_slow_in_windows(const mscache_stats *s, const struct stats_context *c)
+{
+    (void)c;
+    return s->window_samples && leads(s, s->page_in_ns);
+}
+
 static bool store_is_slow(const mscache_stats *s, const struct stats_context *c)
 {
     (void)c;
@@ -145,22 +151,26 @@ static const struct rule {
     { decodes_to_fill, "decoding takes longest while the cache is filled: later epochs read it" },
     { put_is_slow, "storing takes longest: the disk of the cache is slow; later epochs read it" },
     { fetch_is_slow, "asking the daemon takes longest: it is busy, see mscache ping" },
-    { store_is_slow, "reading the cache from its disk takes longest: it does not fit into memory" },
+    { store_is_slow_in_windows, "bringing the cache in takes longest: give more threads, or the cache a faster disk" },
+    { store_is_slow, "reading the cache from its disk takes longest: it does not fit into memory, see window_bytes" },
     { otherwise, "transforming takes longest: give more threads, or move operators before the cache" },
 };
 
 const char *stats_report(const mscache_stats *s, const struct stats_context *c, char *buf, size_t size)
 {
-    char path[200], advice[400];
+    char path[200], advice[400], order[80] = "";
     const struct rule *rule = rules;
     double seconds = c->seconds > 0 ? c->seconds : 1e-9;
 
     while (!rule->applies(s, c))
         rule++;
     snprintf(advice, sizeof advice, rule->advice, paths_escape(c->path, path, sizeof path));
+    if (s->window_samples)
+        snprintf(order, sizeof order, "; shuffled in windows of %llu samples, quality %.2f",
+                 (unsigned long long)s->window_samples, s->order_quality);
     snprintf(buf, size,
-             "%llu samples in %.1f s (%.0f/s): %.0f %% from the cache; the caller waited %.0f %% of the time; %s",
+             "%llu samples in %.1f s (%.0f/s): %.0f %% from the cache; the caller waited %.0f %% of the time; %s%s",
              (unsigned long long)s->samples, c->seconds, (double)s->samples / seconds,
-             100 * share(s->hits, s->hits + s->decodes), 100 * waited(s), advice);
+             100 * share(s->hits, s->hits + s->decodes), 100 * waited(s), advice, order);
     return buf;
 }

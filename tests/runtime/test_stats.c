@@ -26,6 +26,15 @@ Test(stats, the_report_counts_samples_and_shares)
                 "1200 samples in 0.9 s (1333/s): 98 % from the cache; the caller waited 2 % of the time; ");
 }
 
+Test(stats, the_report_tells_of_an_order_with_a_window)
+{
+    mscache_stats s = { .samples = 10, .window_samples = 444, .order_quality = 0.585 };
+
+    assert_says(report(&s, (struct stats_context){ .seconds = 1 }), "; shuffled in windows of 444 samples, quality 0.58");
+    s.window_samples = 0;
+    cr_assert_null(strstr(report(&s, (struct stats_context){ .seconds = 1 }), "window"));
+}
+
 Test(stats, a_caller_that_does_not_wait_is_told_to_change_nothing)
 {
     mscache_stats s = { .samples = 10, .decodes = 10, .decode_ns = 1000, .wait_ns = 1, .caller_ns = 99 };
@@ -49,6 +58,9 @@ Test(stats, the_longest_stage_gives_the_advice)
     assert_says(report(&s, c), "give a dataset name");
     s.page_in_ns = 70;
     assert_says(report(&s, c), "does not fit into memory");
+    assert_says(report(&s, c), "see window_bytes");
+    s.window_samples = 100;
+    assert_says(report(&s, c), "a faster disk");
     s.fetch_ns = 80;
     assert_says(report(&s, c), "asking the daemon");
     s.put_ns = 90;

@@ -39,6 +39,14 @@ for window in 4M 12M; do
     check "window of $window: in ranges of several samples" test $((ahead / ranges)) -ge $((2 * 224 * 224 * 3))
 done
 
+contains 'the report tells of the order' "$(cat "$dir/err")" 'shuffled in windows of 78 samples, quality 0.3'
+same 'info: the window in samples' 78 "$(info window_samples --window 12M)"
+same 'info: the bytes of a sample' 150592 "$(info sample_bytes --window 12M)"
+same 'info: quality for batches of 32' 0.36 "$(info quality --window 12M --batch 32)"
+same 'info: a window that holds all is a full shuffle' 1.0 "$(info quality --window 1G)"
+contains 'info: the lines' "$("$mscache" info --dataset w --window 12M)" 'order_quality      0.217 for batches of 64'
+same 'info: nothing of it without a window' '' "$(info quality)"
+
 hash() { awk '$1 == "epoch" { print $4 }'; }
 want=$("$job" --dir "$dir/train" --pipeline "$pipeline" --batch 32 --shuffle --seed 3 --threads 3 --window 12M 2>"$dir/err" | hash)
 same 'the same bytes without cache' "$want" "$(hash <<<"$out")"
