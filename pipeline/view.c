@@ -88,6 +88,10 @@ static void render_rows(struct run *r, uint8_t *dst, size_t stride)
                       .channels = v->channels, .flip = v->flip };
     emit_fn mirror = v->dtype == DTYPE_UINT16 ? r->worker->kernels.emit16_u16 : r->worker->kernels.emit_u8;
 
+    if (!v->flip && v->stride == (ptrdiff_t)row && stride == row) {
+        memcpy(dst, e.src, row * (size_t)v->crop_height);
+        return;
+    }
     for (int y = 0; y < v->crop_height; y++, e.src += v->stride, dst += stride) {
         if (v->flip)
             mirror(dst, &e);

@@ -75,9 +75,12 @@ class Run:
             self.fail(names, f"{what}: {got} instead of {want}")
 
 
-def asked(name, program, request, check=lambda reply: None):
-    """A measure: the rate at which a program answers a request."""
+def asked(name, program, request, check=lambda reply: None, again=False):
+    """A measure: the rate at which a program answers a request. again: when it is asked for the second time in a row. Memory that was
+    not touched while others had their turns is slow at first where the machine is a virtual one."""
     def f(_round):
+        if again:
+            program.ask(request)
         reply = program.ask(request)
         problem = check(reply)
         if problem:
@@ -133,7 +136,7 @@ def warm(run):
 def limit_measures(run, limit, f16):
     passes = run.sizes.passes
     rows = [("f32", 1), ("f32", 2), ("u8", 1), ("u8", 2)] + [("f16", 1)] * f16
-    return [asked(f"limit {t} {n}t", limit, f"{t} {n} {passes}") for t, n in rows] + \
+    return [asked(f"limit {t} {n}t", limit, f"{t} {n} {passes}", again=True) for t, n in rows] + \
         [asked("limit first f32 1t", limit, "first f32")]
 
 
@@ -146,7 +149,7 @@ def our_warm_measures(run, store, records_digest):
         if t == "u8":
             run.same([name], f"{name}: digest", records_digest, program.ask("digest 0")["digest"])
         opened(program)
-        measures.append(asked(name, program, f"run {run.sizes.passes}", from_cache(run.sizes.passes)))
+        measures.append(asked(name, program, f"run {run.sizes.passes}", from_cache(run.sizes.passes), again=True))
     return measures + [first_pass(run, store)]
 
 
@@ -225,7 +228,7 @@ def warm_peer_measures(run, peers):
         requests["FFCV"] += [("FFCV planes f32 1t", f"f32_planes {n // 8}"), ("FFCV cold 1t", "cold 1"), ("FFCV cold 2t", "cold 2")]
     for peer, rows in requests.items():
         program = run.peer_ready([name for name, _ in rows], peers[peer])
-        measures += [asked(name, program, request) for name, request in rows if program]
+        measures += [asked(name, program, request, again=True) for name, request in rows if program]
     return measures
 
 
