@@ -1,5 +1,6 @@
 /* A client of a running daemon: scale_ask ROOT DATASET SAMPLES. Requests:
  *   fetch ROUNDS   microseconds of each FETCH of 64 random keys: median
+ *   list           report a listing of all samples, of another connection; goes on after the answer
  *   location       bytes that a loader keeps of each sample
  *   watch          ask on and on, in another thread, until
  *   unwatch        the longest that one FETCH, and one PUT_BAD of another connection, took meanwhile: milliseconds */
@@ -93,6 +94,27 @@ static double put(struct asker *a)
     return measure_now() - start;
 }
 
+/* A loader's first message: the keys of its whole listing. The daemon compares them with the index. */
+static void list(const struct asker *like)
+{
+    struct client_cache_options o = { .dataset = like->dataset, .pipeline = SCALE_PIPELINE, .hash = scale_hash(), .listing = true,
+                                      .count = like->samples };
+    struct key *keys = malloc(like->samples * sizeof *keys);
+    struct client_cache *cache;
+    struct client *client;
+    char err[512];
+
+    if (!keys)
+        measure_die("no memory");
+    for (uint64_t i = 0; i < like->samples; i++)
+        keys[i] = scale_key(i);
+    o.keys = keys;
+    o.fingerprint = key_of(keys, like->samples * sizeof *keys);
+    if (client_new(&client, &(struct client_options){ .root = like->root }, err, sizeof err) != 0 ||
+        client_connect(client, err, sizeof err) != 0 || client_cache_open(&cache, client, &o) != 0)
+        measure_die("scale_ask: %s", err);
+}
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -134,6 +156,9 @@ static void answer(void *arg, const char *request)
         if (pthread_create(&k->fetcher.thread, NULL, watch, &k->fetcher) != 0 ||
             pthread_create(&k->putter.thread, NULL, watch, &k->putter) != 0)
             measure_die("no thread");
+        printf("{}");
+    } else if (strncmp(request, "list", 4) == 0) {
+        list(&k->fetcher);
         printf("{}");
     } else if (strncmp(request, "location", 8) == 0) {
         printf("{\"bytes\": %zu}", sizeof(struct known));

@@ -3,8 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/error.h"
+
+#define PIECE 16384u /* entries that are looked at while nobody else stores */
 
 struct store_live {
     struct store *s;
@@ -57,36 +60,67 @@ static int compare(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct key));
 }
 
-/* Walk the index and the sorted keys side by side, both are in the order of their bytes; write what changes. */
-static int mark(MDB_txn *txn, MDB_dbi dbi, const struct store_live *l, uint64_t *ret_stale)
+/* Where the walk along the index and the sorted keys, both in the order of their bytes, has come to. */
+struct walk {
+    const struct index *index; /* another one was built meanwhile: begin again */
+    bool begun, ended;
+    struct key last; /* of the index, once begun */
+    size_t next;     /* of the sorted keys */
+};
+
+/* Put the cursor on the first entry that was not looked at. */
+static int resume(MDB_cursor *cur, const struct walk *w, MDB_val *k, MDB_val *v)
 {
-    size_t i = 0;
+    int rc;
+
+    if (!w->begun)
+        return index_error(mdb_cursor_get(cur, k, v, MDB_FIRST));
+    *k = (MDB_val){ sizeof w->last.b, (void *)(uintptr_t)w->last.b };
+    rc = index_error(mdb_cursor_get(cur, k, v, MDB_SET_RANGE));
+    if (rc == 0 && k->mv_size == sizeof w->last.b && memcmp(k->mv_data, w->last.b, sizeof w->last.b) == 0)
+        rc = index_error(mdb_cursor_get(cur, k, v, MDB_NEXT));
+    return rc;
+}
+
+static int mark(MDB_cursor *cur, MDB_val *k, const MDB_val *v, const struct store_live *l, struct walk *w,
+                uint64_t *ret_stale)
+{
+    struct entry e;
+    bool stale;
+    int rc = k->mv_size == sizeof w->last.b ? entry_decode(v, &e) : MSCACHE_EDAMAGED;
+
+    if (rc != 0)
+        return rc;
+    memcpy(w->last.b, k->mv_data, sizeof w->last.b);
+    w->begun = true;
+    while (w->next < l->n && compare(&l->keys[w->next], &w->last) < 0)
+        w->next++;
+    stale = w->next == l->n || compare(&l->keys[w->next], &w->last) != 0;
+    if (stale == e.stale)
+        return 0;
+    *ret_stale += stale ? 1 : (uint64_t)-1;
+    e.stale = stale;
+    return index_set_current(cur, k, &e);
+}
+
+/* The next PIECE entries; write what changes. *ret_stale: so many more, modulo 2^64. */
+static int mark_piece(MDB_txn *txn, MDB_dbi dbi, const struct store_live *l, struct walk *w, uint64_t *ret_stale)
+{
     MDB_cursor *cur;
     MDB_val k, v;
     int rc = index_error(mdb_cursor_open(txn, dbi, &cur));
 
     if (rc != 0)
         return rc;
-    while ((rc = index_error(mdb_cursor_get(cur, &k, &v, MDB_NEXT))) == 0) {
-        struct entry e;
-        bool stale;
-
-        rc = k.mv_size == sizeof(struct key) ? entry_decode(&v, &e) : MSCACHE_EDAMAGED;
-        if (rc != 0)
-            break;
-        while (i < l->n && compare(&l->keys[i], k.mv_data) < 0)
-            i++;
-        stale = i == l->n || compare(&l->keys[i], k.mv_data) != 0;
-        *ret_stale += stale;
-        if (stale == e.stale)
-            continue;
-        e.stale = stale;
-        rc = index_set_current(cur, &k, &e);
-        if (rc != 0)
-            break;
+    rc = resume(cur, w, &k, &v);
+    for (size_t n = 0; rc == 0 && n < PIECE; n++) {
+        rc = mark(cur, &k, &v, l, w, ret_stale);
+        if (rc == 0)
+            rc = index_error(mdb_cursor_get(cur, &k, &v, MDB_NEXT));
     }
     mdb_cursor_close(cur);
-    return rc == MSCACHE_ENOENT ? 0 : rc;
+    w->ended = rc == MSCACHE_ENOENT;
+    return w->ended ? 0 : rc;
 }
 
 /* What LIVE changes in a cache. */
@@ -108,23 +142,56 @@ static struct listing exchange(struct store *s, struct cache *c, struct listing 
     return was;
 }
 
-static int apply(struct store *s, struct cache *c, const struct store_live *l, const struct key *fingerprint,
-                 uint64_t count)
+/* One transaction: entries, how many of them are stale, and whose listing that is: nobody's before the last ones, so that
+ * whoever comes after an end in between is asked for the listing again. */
+static int apply_piece(struct store *s, struct cache *c, const struct store_live *l, struct walk *w,
+                       const struct listing *then)
 {
-    struct listing now = { 0, count, *fingerprint }, was;
+    struct listing now = { .stale = c->stale, .listed = then->listed }, was;
     MDB_txn *txn;
     int rc = index_write(s->index, &txn);
 
     if (rc != 0)
         return rc;
-    rc = mark(txn, c->dbi, l, &now.stale);
+    if (w->index != s->index)
+        *w = (struct walk){ .index = s->index };
+    rc = mark_piece(txn, c->dbi, l, w, &now.stale);
     if (rc != 0)
         return index_finish(txn, rc);
+    if (w->ended)
+        now.fingerprint = then->fingerprint;
     was = exchange(s, c, now);
     rc = index_finish(txn, store_write_cache(s, s->index, txn, c));
     if (rc != 0)
         exchange(s, c, was);
     store_touch(s);
+    return rc;
+}
+
+/* Others store between the pieces. A mutex that is given back and taken at once would go past those who wait. */
+static void let_others_in(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
+
+/* Two listings at once would be mixed. */
+static int apply(struct store *s, const struct store_live *l, const struct listing *then)
+{
+    struct walk w = { 0 };
+    int rc = 0;
+
+    pthread_mutex_lock(&s->listing);
+    while (rc == 0 && !w.ended) {
+        struct cache *c;
+
+        if (w.begun)
+            let_others_in();
+        pthread_mutex_lock(&s->writer);
+        c = catalog_find(&s->catalog, l->cache);
+        rc = c ? apply_piece(s, c, l, &w, then) : MSCACHE_ENOENT;
+        pthread_mutex_unlock(&s->writer);
+    }
+    pthread_mutex_unlock(&s->listing);
     return rc;
 }
 
@@ -137,14 +204,9 @@ int store_live_end(struct store_live **live, const struct key *fingerprint, uint
     if (!l)
         return 0;
     if (keep) {
-        struct cache *c;
-
         if (l->n)
             qsort(l->keys, l->n, sizeof *l->keys, compare);
-        pthread_mutex_lock(&l->s->writer);
-        c = catalog_find(&l->s->catalog, l->cache);
-        rc = c ? apply(l->s, c, l, fingerprint, count) : MSCACHE_ENOENT;
-        pthread_mutex_unlock(&l->s->writer);
+        rc = apply(l->s, l, &(struct listing){ .listed = count, .fingerprint = *fingerprint });
     }
     free(l->keys);
     free(l);

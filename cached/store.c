@@ -63,6 +63,7 @@ static int init_locks(struct store *s)
 {
     pthread_rwlockattr_t attr;
 
+    pthread_mutex_init(&s->listing, NULL);
     pthread_mutex_init(&s->writer, NULL);
     pthread_mutex_init(&s->state, NULL);
     pthread_mutex_init(&s->syncing, NULL);
@@ -85,6 +86,7 @@ static void free_store(struct store *s)
     pthread_mutex_destroy(&s->syncing);
     pthread_mutex_destroy(&s->state);
     pthread_mutex_destroy(&s->writer);
+    pthread_mutex_destroy(&s->listing);
     if (s->seg_fd >= 0)
         close(s->seg_fd);
     if (s->root_fd >= 0)

@@ -13,6 +13,7 @@
 /* What the files of the store share; nobody else includes this.
  *
  * Locks, taken in this order:
+ *   listing held by whoever applies a listing, one after the other
  *   writer  held by whoever changes the store, also while payloads are copied
  *   env     shared around each look-up; exclusive for the moments in which a database appears or goes
  *   state   the memory below, for moments, never across I/O or LMDB
@@ -27,6 +28,7 @@ struct store {
     void (*log)(void *arg, int level, const char *text);
     void *log_arg;
 
+    pthread_mutex_t listing;
     pthread_mutex_t writer;
     struct copier *copier;
     uint32_t next_segment;

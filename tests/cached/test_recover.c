@@ -1,7 +1,9 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <lmdb.h>
 
+#include "cached/index.h"
 #include "tests/cached/fixture.h"
 
 static struct fixture f;
@@ -523,8 +525,8 @@ static size_t count_files(void)
     return n;
 }
 
-/* Clean in a child that is killed so much later. */
-static void kill_cleaner(useconds_t after)
+/* Do `work` in a child that is killed so much after it has begun. */
+static void killed_during(void (*work)(void), useconds_t after)
 {
     int fd[2], status;
     pid_t pid;
@@ -535,7 +537,7 @@ static void kill_cleaner(useconds_t after)
     if (pid == 0) {
         fixture_open(&f);
         if (write(fd[1], "x", 1) == 1)
-            clean_it();
+            work();
         pause();
     }
     close(fd[1]);
@@ -561,7 +563,7 @@ Test(recover, a_cache_whose_cleaning_was_killed_is_whole_or_gone)
         c = open_cache(&f, "tiny", 0);
         put_tiny(row_of(&f, c).num_samples, 5000, false);
         fixture_close(&f);
-        kill_cleaner(round * round * 60);
+        killed_during(clean_it, round * round * 60);
         if (round % 3 == 2)
             remove_file("index/data.mdb");
         fixture_open(&f);
@@ -569,6 +571,111 @@ Test(recover, a_cache_whose_cleaning_was_killed_is_whole_or_gone)
         now = open_cache(&f, "tiny", 0);
         cr_expect_eq(row_of(&f, now).num_samples, now == c ? 5000 : 0, "round %u", (unsigned)round);
         cr_expect_eq(count_files(), now == c ? 6 : 4, "no files are left behind in round %u", (unsigned)round);
+        fixture_close(&f);
+    }
+}
+
+/* Report a listing of every `step`-th of the tiny samples. */
+static void list_tiny(uint64_t n, uint64_t step)
+{
+    struct key print = sample_key(step);
+    struct store_live *live;
+
+    cr_assert_eq(store_live_begin(f.s, c, &live), 0);
+    for (uint64_t i = 0; i < n; i += step) {
+        struct key k = sample_key(i);
+
+        cr_assert_eq(store_live_add(live, &k, 1), 0);
+    }
+    cr_assert_eq(store_live_end(&live, &print, (n + step - 1) / step, true), 0);
+}
+
+/* How many transactions the index has seen. The store is closed. */
+static size_t count_commits(void)
+{
+    struct index *ix;
+    MDB_envinfo info;
+
+    cr_assert_eq(index_open(&ix, fixture_path(&f, "index"), INDEX_EXAMINE), 0);
+    cr_assert_eq(mdb_env_info(ix->env, &info), 0);
+    index_close(ix);
+    return info.me_last_txnid;
+}
+
+static size_t commits_of_listing(uint64_t n, uint64_t step)
+{
+    size_t before = count_commits();
+
+    fixture_open(&f);
+    list_tiny(n, step);
+    cr_expect_eq(row_of(&f, c).stale, n - (n + step - 1) / step);
+    fixture_close(&f);
+    return count_commits() - before;
+}
+
+Test(recover, a_listing_of_many_samples_leaves_the_index_to_others_in_between)
+{
+    size_t few, many;
+
+    fixture_open(&f);
+    c = open_cache(&f, "tiny", 0);
+    put_tiny(0, 100, false);
+    fixture_close(&f);
+    few = commits_of_listing(100, 2);
+    fixture_open(&f);
+    put_tiny(100, MANY, false);
+    fixture_close(&f);
+    many = commits_of_listing(MANY, 3);
+    cr_expect_geq(many, few + MANY / 16384, "%zu and %zu transactions", few, many);
+    commits_of_listing(MANY, 1);
+}
+
+static void list_every_second(void)
+{
+    list_tiny(MANY, 2);
+}
+
+/* Would whoever opens the tiny samples with all of them listed be asked for that? */
+static bool asks_for_listing(void)
+{
+    struct store_cache_key k = cache_key("tiny", 1);
+    struct key print = sample_key(1);
+    uint64_t id, budget, n;
+    bool live;
+
+    cr_assert_eq(store_cache_open(f.s, &k, "decode", 0, &print, MANY, &id, &budget, &n, &live), 0);
+    return live;
+}
+
+Test(recover, a_listing_that_was_killed_has_counted_what_it_marked_and_is_asked_for_again)
+{
+    fixture_open(&f);
+    c = open_cache(&f, "tiny", 0);
+    put_tiny(0, MANY, false);
+    fixture_close(&f);
+    for (useconds_t round = 0; round < 8; round++) {
+        struct wire_row row;
+        struct store_retired *retired;
+        uint64_t bytes;
+
+        fixture_open(&f);
+        list_tiny(MANY, 1);
+        cr_assert_not(asks_for_listing());
+        fixture_close(&f);
+        killed_during(list_every_second, round * round * 300);
+        fixture_open(&f);
+        row = row_of(&f, c);
+        cr_expect_eq(row.num_samples, MANY);
+        cr_expect_eq(asks_for_listing(), row.stale != 0, "round %u", (unsigned)round);
+        cr_assert_eq(store_clean_stale(f.s, c, &bytes, &retired), 0);
+        free(retired);
+        cr_expect_eq(row_of(&f, c).num_samples, MANY - row.stale, "round %u", (unsigned)round);
+        cr_expect_eq(row_of(&f, c).stale, 0);
+        for (uint64_t i = 0; i < MANY; i += 2)
+            cr_assert_eq(find(&f, c, i).state, WIRE_HIT);
+        for (uint64_t i = 1; i < MANY; i += 2)
+            if (find(&f, c, i).state == WIRE_ABSENT)
+                put_tiny(i, i + 1, false);
         fixture_close(&f);
     }
 }

@@ -17,10 +17,10 @@ same 'and none is damaged' 0 $?
 "$src/bench/scale" --samples 20000 --build "$build" --folder "$dir" >"$dir/rows" 2>"$dir/err"
 same 'exit code' 0 $?
 cat "$dir/err"
-same 'every row has a figure' 'scale_anon_mb scale_clean_pause_ms scale_fetch_ratio scale_info_ms scale_list_ms scale_location_bytes
-scale_rebuild_s scale_start_s' "$(python3 -c '
+same 'every row has a figure' 'scale_anon_mb scale_clean_pause_ms scale_fetch_ratio scale_info_ms scale_list_ms scale_listing_pause_ms
+scale_location_bytes scale_rebuild_s scale_start_s' "$(python3 -c '
 import json, sys
 rows = [json.loads(line) for line in sys.stdin]
-print(" ".join(sorted(r["name"] for r in rows if r["value"] > 0)).replace("bytes scale", "bytes\nscale"))' <"$dir/rows")"
+print(" ".join(sorted(r["name"] for r in rows if r["value"] > 0)).replace("_ms scale_loc", "_ms\nscale_loc"))' <"$dir/rows")"
 same 'nothing is left behind' '' "$(find "$dir" -maxdepth 1 -name 'mscache-scale-*')"
 finish
