@@ -9,10 +9,12 @@
 
 #define PIECE 16384u /* entries that are looked at while nobody else stores */
 
+/* The first 64 bits of each key, as a number that sorts as the bytes do: half the memory of a long listing. A stale sample
+ * that shares them with a listed one is not marked; of ten million of each, that is one chance in 180 000. */
 struct store_live {
     struct store *s;
     uint64_t cache;
-    struct key *keys;
+    uint64_t *keys;
     size_t n, cap;
 };
 
@@ -35,11 +37,20 @@ int store_live_begin(struct store *s, uint64_t cache, struct store_live **ret)
     return 0;
 }
 
+static uint64_t head_of(const unsigned char key[sizeof(struct key)])
+{
+    uint64_t v = 0;
+
+    for (int i = 0; i < 8; i++)
+        v = v << 8 | key[i];
+    return v;
+}
+
 int store_live_add(struct store_live *l, const struct key *keys, size_t n)
 {
     if (n > l->cap - l->n) {
         size_t cap = l->cap ? 2 * l->cap : 4096;
-        struct key *more;
+        uint64_t *more;
 
         while (cap - l->n < n)
             cap *= 2;
@@ -49,15 +60,40 @@ int store_live_add(struct store_live *l, const struct key *keys, size_t n)
         l->keys = more;
         l->cap = cap;
     }
-    if (n)
-        memcpy(l->keys + l->n, keys, n * sizeof *keys);
-    l->n += n;
+    for (size_t i = 0; i < n; i++)
+        l->keys[l->n++] = head_of(keys[i].b);
     return 0;
 }
 
 static int compare(const void *a, const void *b)
 {
-    return memcmp(a, b, sizeof(struct key));
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* By the first byte in place, then each of the 256 heaps, so that qsort's own memory is one heap's. */
+static void sort(uint64_t *keys, size_t n)
+{
+    size_t begin[257] = { 0 }, next[256];
+
+    for (size_t i = 0; i < n; i++)
+        begin[(keys[i] >> 56) + 1]++;
+    for (size_t h = 0; h < 256; h++) {
+        begin[h + 1] += begin[h];
+        next[h] = begin[h];
+    }
+    for (size_t h = 0; h < 256; h++)
+        while (next[h] < begin[h + 1]) {
+            size_t from = next[h], to = next[keys[from] >> 56]++;
+            uint64_t key = keys[from];
+
+            keys[from] = keys[to];
+            keys[to] = key;
+        }
+    for (size_t h = 0; h < 256; h++)
+        if (begin[h + 1] > begin[h])
+            qsort(keys + begin[h], begin[h + 1] - begin[h], sizeof *keys, compare);
 }
 
 /* Where the walk along the index and the sorted keys, both in the order of their bytes, has come to. */
@@ -86,6 +122,7 @@ static int mark(MDB_cursor *cur, MDB_val *k, const MDB_val *v, const struct stor
                 uint64_t *ret_stale)
 {
     struct entry e;
+    uint64_t head;
     bool stale;
     int rc = k->mv_size == sizeof w->last.b ? entry_decode(v, &e) : MSCACHE_EDAMAGED;
 
@@ -93,9 +130,10 @@ static int mark(MDB_cursor *cur, MDB_val *k, const MDB_val *v, const struct stor
         return rc;
     memcpy(w->last.b, k->mv_data, sizeof w->last.b);
     w->begun = true;
-    while (w->next < l->n && compare(&l->keys[w->next], &w->last) < 0)
+    head = head_of(w->last.b);
+    while (w->next < l->n && l->keys[w->next] < head)
         w->next++;
-    stale = w->next == l->n || compare(&l->keys[w->next], &w->last) != 0;
+    stale = w->next == l->n || l->keys[w->next] != head;
     if (stale == e.stale)
         return 0;
     *ret_stale += stale ? 1 : (uint64_t)-1;
@@ -205,7 +243,7 @@ int store_live_end(struct store_live **live, const struct key *fingerprint, uint
         return 0;
     if (keep) {
         if (l->n)
-            qsort(l->keys, l->n, sizeof *l->keys, compare);
+            sort(l->keys, l->n);
         rc = apply(l->s, l, &(struct listing){ .listed = count, .fingerprint = *fingerprint });
     }
     free(l->keys);
