@@ -100,9 +100,10 @@ static bool too_small(struct store *s, uint64_t bytes)
 }
 
 /* Bytes of retired segments come back on their own when their holders let go: nothing is evicted in their place. */
-void policy_evict(struct store *s, const struct cache *for_whom, uint64_t bytes, struct store_retired **retired)
+bool policy_evict(struct store *s, const struct cache *for_whom, uint64_t bytes, struct store_retired **retired)
 {
     struct cache *victim;
+    bool evicted = false;
 
     while (too_small(s, bytes) && (victim = next_victim(s, for_whom))) {
         char size[32];
@@ -111,6 +112,8 @@ void policy_evict(struct store *s, const struct cache *for_whom, uint64_t bytes,
         store_log(s, LOG_INFO, "evicting dataset '%s' (%s), idle, for dataset '%s'", victim->dataset,
                   units_size(victim->size, size, sizeof size), for_whom->dataset);
         if (space_remove(s, victim, &freed, retired) != 0)
-            return;
+            break;
+        evicted = true;
     }
+    return evicted;
 }

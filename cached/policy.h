@@ -22,6 +22,6 @@ enum wire_reason policy_room(struct store *s, struct cache *c, uint64_t bytes);
 enum wire_reason policy_would_take(struct store *s, struct cache *c);
 
 /* Evict idle caches until `bytes` more fit into the store's budget, or nothing is left to evict. Writer. */
-void policy_evict(struct store *s, const struct cache *for_whom, uint64_t bytes, struct store_retired **retired);
+bool policy_evict(struct store *s, const struct cache *for_whom, uint64_t bytes, struct store_retired **retired);
 
 #endif

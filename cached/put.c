@@ -234,27 +234,29 @@ static int commit(struct store *s, struct store_put *puts, size_t n)
     return rc;
 }
 
-static void evict_for(struct store *s, const struct store_put *puts, size_t n, struct store_retired **retired)
+static bool evict_for(struct store *s, const struct store_put *puts, size_t n, struct store_retired **retired)
 {
     const struct cache *c = n ? catalog_find(&s->catalog, puts[0].cache) : NULL;
     uint64_t need = 0, limit;
 
     if (!c)
-        return;
+        return false;
     pthread_mutex_lock(&s->state);
     limit = policy_cache_budget(s, c);
     pthread_mutex_unlock(&s->state);
     for (size_t i = 0; i < n; i++)
         need += need_of(c, &puts[i]);
-    if (c->size < limit)
-        policy_evict(s, c, need < limit - c->size ? need : limit - c->size, retired);
+    if (c->size >= limit)
+        return false;
+    return policy_evict(s, c, need < limit - c->size ? need : limit - c->size, retired);
 }
 
-static void put_group(struct store *s, struct store_put *puts, size_t n, struct store_retired **retired)
+/* True: caches were evicted, and their files are to be unlinked. */
+static bool put_group(struct store *s, struct store_put *puts, size_t n, struct store_retired **retired)
 {
+    bool evicted = evict_for(s, puts, n, retired);
     size_t stored = 0;
 
-    evict_for(s, puts, n, retired);
     for (size_t i = 0; i < n; i++) {
         write_one(s, &puts[i]);
         stored += puts[i].result == REASON_STORED;
@@ -263,10 +265,13 @@ static void put_group(struct store *s, struct store_put *puts, size_t n, struct 
         commit(s, puts, n);
     else
         count(s, puts, n);
+    return evicted;
 }
 
 int store_put(struct store *s, struct store_put *puts, size_t n, struct store_retired **ret_retired)
 {
+    bool evicted;
+
     *ret_retired = NULL;
     policy_look_at_disk(s);
     if (atomic_load(&s->rebuilding)) {
@@ -278,8 +283,9 @@ int store_put(struct store *s, struct store_put *puts, size_t n, struct store_re
         return 0;
     }
     pthread_mutex_lock(&s->writer);
-    put_group(s, puts, n, ret_retired);
+    evicted = put_group(s, puts, n, ret_retired);
     pthread_mutex_unlock(&s->writer);
-    store_unlink_hidden(s);
+    if (evicted)
+        store_unlink_hidden(s);
     return 0;
 }
