@@ -52,7 +52,7 @@ struct client_cache_options {
     const struct key *keys; /* of the listing; borrowed until close */
     uint64_t count;
     bool exact; /* the store may be larger than memory: reading takes the records' pages from the disk and nothing around
-                   them, for two system calls a record */
+                   them, for one system call a record and one for each 128 KiB */
 };
 
 /* Registers the cache; opens it with the daemon when there is one, now and after each reconnection. */
