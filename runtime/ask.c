@@ -10,9 +10,12 @@
 
 #define AHEAD 16u /* samples that are known of at least */
 
-/* Claims: what is decoded in so much time, for each thread at least one and at most so many. */
+/* Claims: what is decoded in so much time, for each thread at least one and at most so many; and so many altogether, which
+ * leaves room under the 64 that the daemon grants one client where nothing else is set: samples that are being stored
+ * count, too. */
 #define CLAIM_NS 20000000u
-#define CLAIMS_MAX 16u
+#define CLAIMS_EACH 16u
+#define CLAIMS_MAX 48u
 
 #define WAIT_MIN_MS 1000u /* for another job's decode */
 #define WAIT_MEANS 8u     /* and so many times the mean decode */
@@ -169,8 +172,10 @@ static uint32_t claims_max(const struct mscache_loader *l)
     const mscache_stats *s = &l->stats;
     uint64_t mean = s->decodes ? (s->read_ns + s->decode_ns) / s->decodes : CLAIM_NS;
     uint64_t each = CLAIM_NS / (mean ? mean : 1);
+    uint32_t threads = l->options.threads;
+    uint32_t max = threads * (uint32_t)(each < 1 ? 1 : each < CLAIMS_EACH ? each : CLAIMS_EACH);
 
-    return l->options.threads * (uint32_t)(each < 1 ? 1 : each < CLAIMS_MAX ? each : CLAIMS_MAX);
+    return max <= CLAIMS_MAX ? max : threads > CLAIMS_MAX ? threads : CLAIMS_MAX;
 }
 
 bool ask_is_time(const struct mscache_loader *l)
