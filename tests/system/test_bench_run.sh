@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip 'python3 is not installed'
+[ -z "${MSCACHE_TEST_FEW:-}" ] || skip 'nothing is measured with a slow build'
 names='warm_f32_1t_vs_limit warm_f32_2t_vs_limit warm_u8_1t_vs_limit warm_u8_2t_vs_limit first_pass_vs_limit f16_vs_f32 bf16_vs_f32
 warm_f32_vs_best_peer cold_vs_full_decode cold_vs_torchvision rrc_vs_torchvision rrc_file_vs_full_decode resize_vs_pillow fill_wall fill_cpu
 fill_decode_only_wall break_even_epochs jobs4_cpu jobs4_wall jobs8_decodes'

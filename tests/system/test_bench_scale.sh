@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip 'python3 is not installed'
+[ -z "${MSCACHE_TEST_FEW:-}" ] || skip 'nothing is measured with a slow build'
 "$build/bench/scale_make" "$root" many=3000 few=10 >"$dir/made"
 same 'a store is made' 0 $?
 "$MSCACHE_DAEMON" --root "$root" || not_ok 'the daemon starts'
