@@ -88,6 +88,7 @@ static bool take_next(struct mscache_loader *l, struct worker *w)
 /* Called with the lock held; false: the end. */
 static bool take(struct mscache_loader *l, struct worker *w)
 {
+    w->view.n = 0;
     while (!l->stop) {
         if (!l->held && (take_ready(l, w) || view_take(l, w) || take_next(l, w))) {
             l->active++;
