@@ -136,6 +136,8 @@ void ask_pending(struct mscache_loader *l, const uint64_t *ids, size_t n)
     pthread_mutex_lock(&l->lock);
     for (size_t i = 0; i < n; i++)
         locations_hint(l->locations, ids[i], q ? HINT_PENDING : HINT_ALONE);
+    if (!q)
+        wake_parked(l); /* some may have been put aside since the answer said PENDING */
     pthread_mutex_unlock(&l->lock);
     if (!q)
         return;
