@@ -120,7 +120,7 @@ static bool record_agrees(struct walk *w, const struct cache *c, const struct ke
         if (segment_open_read(w->seg_fd, e->at.segment, ".seg", &w->open_fd) != 0)
             return false;
     }
-    return segment_read_head(w->open_fd, (uint64_t)e->at.offset * RECORD_ALIGN, &h) == 0 && h.cache == c->id &&
+    return segment_read_head(w->open_fd, location_begin(e->at), &h) == 0 && h.cache == c->id &&
            h.kind == e->kind && h.length == e->at.length && key_equal(h.key, *key);
 }
 
@@ -134,7 +134,7 @@ static enum finding walk_entry(struct walk *w, const struct cache *c, const MDB_
         return ENTRY;
     memcpy(key.b, k->mv_data, sizeof key.b);
     seg = segments_find(&w->segments, e.at.segment);
-    if (!seg || seg->cache != c->id || (uint64_t)e.at.offset * RECORD_ALIGN + record_span(e.at.length) > seg->end)
+    if (!seg || seg->cache != c->id || location_begin(e.at) + record_span(e.at.length) > seg->end)
         return ENTRY;
     return nth % w->every || record_agrees(w, c, &key, &e) ? FINE : RECORD;
 }

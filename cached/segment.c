@@ -330,7 +330,7 @@ int segment_read_head(int fd, uint64_t offset, struct record_head *ret)
 int segment_read_whole(int fd, const struct location *at, uint64_t cache, const struct key *key, struct record_head *h,
                        void **ret_payload)
 {
-    uint64_t offset = (uint64_t)at->offset * RECORD_ALIGN;
+    uint64_t offset = location_begin(*at);
     void *payload;
     int rc = segment_read_head(fd, offset, h);
 

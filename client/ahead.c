@@ -9,16 +9,6 @@
  * twice, which costs nothing. */
 #define MEET ((uint64_t)4096)
 
-static uint64_t begin_of(struct location at)
-{
-    return (uint64_t)at.offset * RECORD_ALIGN;
-}
-
-static uint64_t end_of(struct location at)
-{
-    return begin_of(at) + RECORD_HEAD_SIZE + at.length;
-}
-
 static int by_place(const void *a, const void *b)
 {
     const struct location *x = a, *y = b;
@@ -36,10 +26,10 @@ size_t client_join(struct location *at, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct location *last = ranges ? &at[ranges - 1] : NULL;
 
-        if (!last || last->segment != at[i].segment || begin_of(at[i]) > end_of(*last) + MEET)
+        if (!last || last->segment != at[i].segment || location_begin(at[i]) > location_end(*last) + MEET)
             at[ranges++] = at[i];
-        else if (end_of(at[i]) > end_of(*last))
-            last->length = (uint32_t)(end_of(at[i]) - begin_of(*last) - RECORD_HEAD_SIZE);
+        else if (location_end(at[i]) > location_end(*last))
+            last->length = (uint32_t)(location_end(at[i]) - location_begin(*last) - RECORD_HEAD_SIZE);
     }
     return ranges;
 }

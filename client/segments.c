@@ -203,7 +203,7 @@ static int find(struct segments *s, struct location at, struct segment **ret)
 {
     struct segment *g;
 
-    if ((uint64_t)at.offset * RECORD_ALIGN + RECORD_HEAD_SIZE + at.length > SEGMENT_MAX)
+    if (location_end(at) > SEGMENT_MAX)
         return MSCACHE_EDAMAGED;
     g = *place(s, at.segment);
     if (!g || g->retired)
@@ -227,7 +227,7 @@ void segments_hold(struct segments *s, struct client_held *held, size_t n)
 
 void segment_expect(const struct segment *g, struct location at)
 {
-    __builtin_prefetch(g->base + (uint64_t)at.offset * RECORD_ALIGN);
+    __builtin_prefetch(g->base + location_begin(at));
 }
 
 static uint64_t page_size(void)
@@ -270,7 +270,7 @@ static int populate_chunk(struct segment *g, uint64_t chunk, uint64_t from, uint
 
 int segment_record(struct segment *g, struct location at, const unsigned char **ret)
 {
-    uint64_t from = (uint64_t)at.offset * RECORD_ALIGN, to = from + RECORD_HEAD_SIZE + at.length;
+    uint64_t from = location_begin(at), to = location_end(at);
 
     for (uint64_t chunk = from / CHUNK; chunk * CHUNK < to; chunk++) {
         int err = populate_chunk(g, chunk, from, to);
@@ -284,8 +284,8 @@ int segment_record(struct segment *g, struct location at, const unsigned char **
 
 uint64_t segment_read_ahead(struct segment *g, struct location at)
 {
-    uint64_t page = page_size(), offset = (uint64_t)at.offset * RECORD_ALIGN;
-    uint64_t from = offset & ~(page - 1), to = (offset + RECORD_HEAD_SIZE + at.length + page - 1) & ~(page - 1);
+    uint64_t page = page_size();
+    uint64_t from = location_begin(at) & ~(page - 1), to = (location_end(at) + page - 1) & ~(page - 1);
 
     be_exact(g);
     read_ahead(g, from, to);
@@ -294,13 +294,13 @@ uint64_t segment_read_ahead(struct segment *g, struct location at)
 
 int segment_record_exact(struct segment *g, struct location at, const unsigned char **ret)
 {
-    uint64_t offset = (uint64_t)at.offset * RECORD_ALIGN, from = offset & ~(page_size() - 1);
+    uint64_t from = location_begin(at) & ~(page_size() - 1);
     int err;
 
     segment_read_ahead(g, at);
-    err = populate(g->base + from, offset + RECORD_HEAD_SIZE + at.length - from);
+    err = populate(g->base + from, location_end(at) - from);
     if (!err)
-        *ret = g->base + offset;
+        *ret = g->base + location_begin(at);
     return err;
 }
 

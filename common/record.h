@@ -1,6 +1,8 @@
 #ifndef MSCACHE_COMMON_RECORD_H
 #define MSCACHE_COMMON_RECORD_H
 
+#include <stdbool.h>
+
 #include "common/key.h"
 
 /* A segment is a file of records, each RECORD_HEAD_SIZE bytes of header and its payload, both starting at a
@@ -41,6 +43,22 @@ struct location {
 static inline uint64_t record_span(uint32_t length)
 {
     return RECORD_HEAD_SIZE + (((uint64_t)length + RECORD_ALIGN - 1) & ~(uint64_t)(RECORD_ALIGN - 1));
+}
+
+/* Where a record begins in its segment, and where its payload ends, in bytes. */
+static inline uint64_t location_begin(struct location l)
+{
+    return (uint64_t)l.offset * RECORD_ALIGN;
+}
+
+static inline uint64_t location_end(struct location l)
+{
+    return location_begin(l) + RECORD_HEAD_SIZE + l.length;
+}
+
+static inline bool location_equal(struct location a, struct location b)
+{
+    return a.segment == b.segment && a.offset == b.offset && a.length == b.length;
 }
 
 /* The header as bytes, with magic number and its own checksum (XXH3-64 of the first 56 bytes). */

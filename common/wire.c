@@ -203,7 +203,7 @@ static struct location get_location(struct cursor *c)
     l.segment = get_u32(c);
     l.offset = get_u32(c);
     l.length = get_u32(c);
-    if ((uint64_t)l.offset * RECORD_ALIGN + record_span(l.length) > SEGMENT_MAX)
+    if (location_begin(l) + record_span(l.length) > SEGMENT_MAX)
         c->bad = true;
     return l;
 }

@@ -46,20 +46,15 @@ void locations_set(struct locations *l, size_t i, struct location location)
     l->of[i] = (struct known){ .location = location };
 }
 
-static bool same(struct location a, struct location b)
-{
-    return a.segment == b.segment && a.offset == b.offset && a.length == b.length;
-}
-
 void locations_verified(struct locations *l, size_t i, struct location location)
 {
-    if (same(l->of[i].location, location))
+    if (location_equal(l->of[i].location, location))
         l->of[i].verified = true;
 }
 
 void locations_forget(struct locations *l, size_t i, struct location location)
 {
-    if (same(l->of[i].location, location))
+    if (location_equal(l->of[i].location, location))
         l->of[i] = (struct known){ .hint = HINT_NONE };
 }
 

@@ -10,11 +10,6 @@
 
 /* ---- finding ---- */
 
-static bool same_place(struct location a, struct location b)
-{
-    return a.segment == b.segment && a.offset == b.offset && a.length == b.length;
-}
-
 static struct location location_of(const struct mscache_loader *l, uint64_t number)
 {
     return locations_get(l->locations, workers_sample(l, number)).location;
@@ -23,7 +18,7 @@ static struct location location_of(const struct mscache_loader *l, uint64_t numb
 static bool is_even(const struct mscache_loader *l, const struct view *v)
 {
     for (uint32_t i = 0; i < v->n; i++)
-        if (!same_place(location_of(l, v->number + i), view_location(v, i)))
+        if (!location_equal(location_of(l, v->number + i), view_location(v, i)))
             return false;
     return true;
 }
@@ -95,7 +90,7 @@ static int read_one(struct worker *w, const struct hold *h, uint32_t i, struct c
     int r;
 
     held.location = view_location(&w->view, i);
-    r = client_read_held(l->cache, sample_key(l, id), &held, known.verified && same_place(known.location, held.location),
+    r = client_read_held(l->cache, sample_key(l, id), &held, known.verified && location_equal(known.location, held.location),
                          ret);
     if (r == 0 && !load_is_pixels(ret))
         r = MSCACHE_EDAMAGED;
