@@ -127,8 +127,8 @@ void loader_unref(struct mscache_loader *l);
 
 /* ---- workers.c ---- */
 
-/* A whole batch whose records lie evenly spaced (runtime/view.h). */
-struct view {
+/* A whole batch whose records lie evenly spaced (runtime/batch_view.h). */
+struct batch_view {
     uint64_t number; /* of the first ticket */
     uint32_t n;      /* samples; 0: there is no such batch in hand */
     struct location first;
@@ -150,7 +150,7 @@ struct worker {
     void *pixels; /* decoded here where the arena has no room */
     size_t pixels_room;
     unsigned index;        /* among the workers */
-    struct view view;      /* in hand, or: */
+    struct batch_view view;      /* in hand, or: */
     unsigned n_tickets;    /* in hand: one, or several of one batch whose records are known */
     struct ticket ticket[LOADER_GROUP];
     struct known known[LOADER_GROUP]; /* if several */

@@ -4,7 +4,7 @@
 #include "runtime/fresh.h"
 
 /* Offering decoded samples to the daemon. Where the loader reads in the listing's order, records are to lie in that order,
- * too (runtime/view.h): then a sample is kept back while an earlier one is being decoded, unless too many are. */
+ * too (runtime/batch_view.h): then a sample is kept back while an earlier one is being decoded, unless too many are. */
 
 struct put {
     uint64_t number, id; /* of the ticket */

@@ -14,7 +14,7 @@
 #include "runtime/options.h"
 #include "runtime/puts.h"
 #include "runtime/stats.h"
-#include "runtime/view.h"
+#include "runtime/batch_view.h"
 
 uint64_t workers_sample(const struct mscache_loader *l, uint64_t number)
 {
@@ -90,7 +90,7 @@ static bool take(struct mscache_loader *l, struct worker *w)
 {
     w->view.n = 0;
     while (!l->stop) {
-        if (!l->held && (take_ready(l, w) || view_take(l, w) || take_next(l, w))) {
+        if (!l->held && (take_ready(l, w) || batch_view_take(l, w) || take_next(l, w))) {
             l->active++;
             l->in_hand[w->index] = w->view.n ? w->view.number : w->ticket[0].number;
             ahead_moved(l);
@@ -122,7 +122,7 @@ static void *worker_main(void *arg)
         if (ask)
             ask_ahead(l);
         if (w->view.n)
-            view_load(w);
+            batch_view_load(w);
         else
             load_tickets(w);
         pthread_mutex_lock(&l->lock);
@@ -158,10 +158,12 @@ static void add_counts(struct worker *w)
     w->used.hits = w->used.misses = w->used.unclaimed = w->used.duplicates = w->used.warnings = 0;
 }
 
-/* All samples of a batch are there: make of them what the caller gets. */
-static void finish_batch(struct worker *w, struct slot *s)
+/* All samples of a ticket's batch are there: make of them what the caller gets. */
+static void finish_batch(struct worker *w, const struct ticket *t)
 {
     struct mscache_loader *l = w->loader;
+    uint32_t i;
+    struct slot *s = workers_slot(l, t, &i);
     int r = batch_finish(s, l->source, l->options.on_error == MSCACHE_ON_ERROR_SKIP);
 
     if (!r)
@@ -180,66 +182,55 @@ void workers_done(struct worker *w, const struct done *d)
     w->done[w->n_done++] = *d;
 }
 
-/* With the lock held, as the next one. */
-static void settle(struct mscache_loader *l, struct slot *s, uint32_t i, const struct ticket *t)
+/* A sample is in its place, or failed. True when it was the last one of its batch. With the lock held, as the next one. */
+static bool settle(struct mscache_loader *l, const struct ticket *t)
 {
+    uint32_t i;
+    struct slot *s = workers_slot(l, t, &i);
+
     s->ids[i] = (int64_t)t->id;
     s->labels[i] = source_label(l->source, t->id);
-    s->done++;
+    return ++s->done == s->want;
 }
 
-static void settle_done(struct worker *w, struct slot *s)
+static bool settle_record(struct mscache_loader *l, const struct done *d)
 {
-    struct mscache_loader *l = w->loader;
-
-    for (unsigned i = 0; i < w->n_done; i++) {
-        const struct done *d = &w->done[i];
-
-        if (d->verified.segment)
-            locations_verified(l->locations, d->ticket.id, d->verified);
-        histogram_add(&l->used.load, d->load_ns);
-        settle(l, s, (uint32_t)(d->ticket.number % l->options.batch), &d->ticket);
-    }
-    w->n_done = 0;
+    if (d->verified.segment)
+        locations_verified(l->locations, d->ticket.id, d->verified);
+    histogram_add(&l->used.load, d->load_ns);
+    return settle(l, &d->ticket);
 }
 
 void workers_finish_all(struct worker *w)
 {
     struct mscache_loader *l = w->loader;
-    struct slot *s;
-    bool complete;
-    uint32_t i;
+    bool complete = false;
 
-    if (!w->n_done)
-        return;
-    s = workers_slot(l, &w->done[0].ticket, &i);
     pthread_mutex_lock(&l->lock);
     add_counts(w);
-    settle_done(w, s);
-    complete = s->done == s->want;
+    for (unsigned i = 0; i < w->n_done; i++)
+        complete = settle_record(l, &w->done[i]);
     pthread_mutex_unlock(&l->lock);
     if (complete)
-        finish_batch(w, s);
+        finish_batch(w, &w->done[0].ticket);
+    w->n_done = 0;
 }
 
 void workers_finish_view(struct worker *w, uint64_t load_ns)
 {
     struct mscache_loader *l = w->loader;
-    const struct view *v = &w->view;
-    struct ticket t = { .number = v->number };
-    uint32_t i;
-    struct slot *s = workers_slot(l, &t, &i);
+    const struct batch_view *v = &w->view;
+    struct done d = { .ticket.number = v->number, .load_ns = load_ns / v->n };
 
     pthread_mutex_lock(&l->lock);
     add_counts(w);
-    for (; i < v->n; i++, t.number++) {
-        t.id = workers_sample(l, t.number);
-        locations_verified(l->locations, t.id, view_location(v, i));
-        histogram_add(&l->used.load, load_ns / v->n);
-        settle(l, s, i, &t);
+    for (uint32_t i = 0; i < v->n; i++, d.ticket.number++) {
+        d.ticket.id = workers_sample(l, d.ticket.number);
+        d.verified = batch_view_location(v, i);
+        settle_record(l, &d);
     }
     pthread_mutex_unlock(&l->lock);
-    finish_batch(w, s);
+    finish_batch(w, &(struct ticket){ .number = v->number });
 }
 
 void workers_finish(struct worker *w, const struct ticket *t, int error, const char *text)
@@ -260,11 +251,10 @@ void workers_finish(struct worker *w, const struct ticket *t, int error, const c
         s->failed_at = i;
         memcpy(s->text, named, sizeof named);
     }
-    settle(l, s, i, t);
-    complete = s->done == s->want;
+    complete = settle(l, t);
     pthread_mutex_unlock(&l->lock);
     if (complete)
-        finish_batch(w, s);
+        finish_batch(w, t);
 }
 
 static void worker_free(struct worker *w)

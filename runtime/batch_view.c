@@ -1,5 +1,5 @@
 #include "config.h"
-#include "runtime/view.h"
+#include "runtime/batch_view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +15,18 @@ static struct location location_of(const struct mscache_loader *l, uint64_t numb
     return locations_get(l->locations, workers_sample(l, number)).location;
 }
 
-static bool is_even(const struct mscache_loader *l, const struct view *v)
+static bool is_even(const struct mscache_loader *l, const struct batch_view *v)
 {
     for (uint32_t i = 0; i < v->n; i++)
-        if (!location_equal(location_of(l, v->number + i), view_location(v, i)))
+        if (!location_equal(location_of(l, v->number + i), batch_view_location(v, i)))
             return false;
     return true;
 }
 
-bool view_take(struct mscache_loader *l, struct worker *w)
+bool batch_view_take(struct mscache_loader *l, struct worker *w)
 {
     uint64_t left = l->run.samples - l->next;
-    struct view v = { .number = l->next, .n = left < l->options.batch ? (uint32_t)left : l->options.batch };
+    struct batch_view v = { .number = l->next, .n = left < l->options.batch ? (uint32_t)left : l->options.batch };
     struct location second;
 
     w->view.n = 0;
@@ -89,7 +89,7 @@ static int read_one(struct worker *w, const struct hold *h, uint32_t i, struct c
     struct known known = known_of(l, id);
     int r;
 
-    held.location = view_location(&w->view, i);
+    held.location = batch_view_location(&w->view, i);
     r = client_read_held(l->cache, sample_key(l, id), &held, known.verified && location_equal(known.location, held.location),
                          ret);
     if (r == 0 && !load_is_pixels(ret))
@@ -137,7 +137,7 @@ static void load_each(struct worker *w)
     }
 }
 
-void view_load(struct worker *w)
+void batch_view_load(struct worker *w)
 {
     uint64_t clock = stats_now(), passed;
     struct hold *h = hold_new(w->loader, w->view.first);
