@@ -11,6 +11,7 @@
 #include "client/clock.h"
 #include "client/connector.h"
 #include "common/error.h"
+#include "common/thread.h"
 
 
 void session_say(struct client *c, const char *format, ...)
@@ -29,19 +30,15 @@ void session_say(struct client *c, const char *format, ...)
 
 /* ---- callers ---- */
 
-/* Have the thread try to connect. Signals are for the program's own threads. */
+/* Have the thread try to connect. */
 static void ask_locked(struct client *c)
 {
-    sigset_t all, before;
     int e = 0;
 
     if (c->ending)
         return;
     if (!c->thread_runs) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        e = pthread_create(&c->thread, NULL, connector_run, c);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        e = thread_start(&c->thread, connector_run, c);
         c->thread_runs = e == 0;
     }
     if (e) {

@@ -1,9 +1,9 @@
 #include "config.h"
 #include "runtime/ahead.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
+#include "common/thread.h"
 #include "runtime/sample.h"
 
 /* One window's part of a run. */
@@ -159,16 +159,12 @@ static void *ahead_main(void *arg)
 int ahead_start(struct mscache_loader *l)
 {
     uint64_t most = l->order_window.samples / l->options.num_shards + 1;
-    sigset_t all, before;
     int r;
 
     l->ahead_places = malloc(most * sizeof *l->ahead_places);
     if (!l->ahead_places)
         return MSCACHE_ENOMEM;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    r = pthread_create(&l->ahead, NULL, ahead_main, l);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    r = thread_start(&l->ahead, ahead_main, l);
     l->reads_ahead = r == 0;
     return r ? error_from_errno(r) : 0;
 }

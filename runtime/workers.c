@@ -1,11 +1,11 @@
 #include "config.h"
 #include "runtime/loader.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/thread.h"
 #include "kernels/cpu.h"
 #include "runtime/ahead.h"
 #include "runtime/ask.h"
@@ -282,17 +282,11 @@ static struct worker *worker_new(struct mscache_loader *l, unsigned index)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
 static int start_thread(struct worker *w)
 {
-    sigset_t all, before;
-    int r;
+    int e = thread_start(&w->thread, worker_main, w);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    r = pthread_create(&w->thread, NULL, worker_main, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return r ? error_from_errno(r) : 0;
+    return e ? error_from_errno(e) : 0;
 }
 
 int workers_start(struct mscache_loader *l, unsigned threads, char *err, size_t err_size)
