@@ -65,10 +65,9 @@ static int list_segments(int dir, uint32_t **ret, size_t *ret_n)
         return rc;
     }
     while ((e = readdir(d))) {
-        char *end;
-        unsigned long id = strtoul(e->d_name, &end, 16);
+        struct segment_name name;
 
-        if (end != e->d_name + 8 || strcmp(end, ".seg") || id == 0)
+        if (!segment_parse_name(e->d_name, &name) || name.side || name.hidden || name.id == 0)
             continue;
         if (n == cap) {
             uint32_t *more = realloc(ids, (cap = cap ? 2 * cap : 64) * sizeof *ids);
@@ -80,7 +79,7 @@ static int list_segments(int dir, uint32_t **ret, size_t *ret_n)
             }
             ids = more;
         }
-        ids[n++] = (uint32_t)id;
+        ids[n++] = name.id;
     }
     closedir(d);
     if (n)

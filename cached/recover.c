@@ -227,16 +227,6 @@ static int mend_tails(struct store *s)
     return rc;
 }
 
-static bool is_hidden(const char *suffix)
-{
-    return strcmp(suffix, ".seg" SEGMENT_HIDDEN) == 0 || strcmp(suffix, ".side" SEGMENT_HIDDEN) == 0;
-}
-
-static bool is_segment_file(const char *suffix)
-{
-    return strcmp(suffix, ".seg") == 0 || strcmp(suffix, ".side") == 0 || is_hidden(suffix);
-}
-
 /* Files of segments that the index does not name: begun or removed when the last process ended. */
 static void sweep(struct store *s)
 {
@@ -250,14 +240,13 @@ static void sweep(struct store *s)
         return;
     }
     while ((e = readdir(d))) {
-        char *end;
-        unsigned long id = strtoul(e->d_name, &end, 16);
+        struct segment_name name;
 
-        if (end != e->d_name + 8 || !is_segment_file(end))
+        if (!segment_parse_name(e->d_name, &name))
             continue;
-        if (id >= s->next_segment)
-            s->next_segment = (uint32_t)id + 1;
-        if (is_hidden(end) || !segments_find(&s->segments, (uint32_t)id))
+        if (name.id >= s->next_segment)
+            s->next_segment = name.id + 1;
+        if (name.hidden || !segments_find(&s->segments, name.id))
             unlinkat(s->seg_fd, e->d_name, 0);
     }
     closedir(d);

@@ -145,28 +145,54 @@ int segment_open_read(int dir, uint32_t id, const char *suffix, int *ret_fd)
     return open_file(dir, id, suffix, O_RDONLY, ret_fd);
 }
 
-void segment_unlink(int dir, uint32_t id)
-{
-    char name[24];
-
-    /* The side file last: a rebuild needs the segment, and looks for segments. */
-    file_name(id, ".seg", name);
-    unlinkat(dir, name, 0);
-    file_name(id, ".side", name);
-    unlinkat(dir, name, 0);
-}
-
-/* The segment first, as above. */
+/* The files of a segment. The side file is removed last: a rebuild needs the segment, and looks for segments. */
 static const char *const suffixes[] = { ".seg", ".side" };
+enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
+
+#define HIDDEN ".gone" /* after the suffix */
+
+bool segment_parse_name(const char *name, struct segment_name *ret)
+{
+    char *end;
+    unsigned long id = strtoul(name, &end, 16);
+
+    if (end != name + 8)
+        return false;
+    for (size_t i = 0; i < SUFFIXES; i++) {
+        size_t n = strlen(suffixes[i]);
+
+        if (strncmp(end, suffixes[i], n) == 0 && (!end[n] || strcmp(end + n, HIDDEN) == 0)) {
+            *ret = (struct segment_name){ (uint32_t)id, i > 0, end[n] != '\0' };
+            return true;
+        }
+    }
+    return false;
+}
 
 static void hidden_name(uint32_t id, const char *suffix, char name[24])
 {
-    snprintf(name, 24, "%08" PRIx32 "%s" SEGMENT_HIDDEN, id, suffix);
+    file_name(id, suffix, name);
+    strcat(name, HIDDEN);
+}
+
+static void unlink_files(int dir, uint32_t id, void (*name_of)(uint32_t id, const char *suffix, char name[24]))
+{
+    for (size_t i = 0; i < SUFFIXES; i++) {
+        char name[24];
+
+        name_of(id, suffixes[i], name);
+        unlinkat(dir, name, 0);
+    }
+}
+
+void segment_unlink(int dir, uint32_t id)
+{
+    unlink_files(dir, id, file_name);
 }
 
 void segment_hide(int dir, uint32_t id)
 {
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    for (size_t i = 0; i < SUFFIXES; i++) {
         char name[24], hidden[24];
 
         file_name(id, suffixes[i], name);
@@ -178,12 +204,7 @@ void segment_hide(int dir, uint32_t id)
 
 void segment_unlink_hidden(int dir, uint32_t id)
 {
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        char name[24];
-
-        hidden_name(id, suffixes[i], name);
-        unlinkat(dir, name, 0);
-    }
+    unlink_files(dir, id, hidden_name);
 }
 
 int segment_open(int dir, struct segment *seg)

@@ -78,12 +78,19 @@ int segment_read_record(int dir, const struct location *at, uint64_t cache, cons
 int segment_read_whole(int fd, const struct location *at, uint64_t cache, const struct key *key, struct record_head *h,
                        void **ret_payload);
 
+/* Which of a segment's files a name in its folder is. False: none. */
+struct segment_name {
+    uint32_t id;
+    bool side;
+    bool hidden; /* removed, see segment_hide */
+};
+bool segment_parse_name(const char *name, struct segment_name *ret);
+
 /* Remove both files. */
 void segment_unlink(int dir, uint32_t id);
 
-/* The same in two steps, because the kernel takes long to remove large files: rename them, so that nobody takes them for a segment's,
- * then, when nobody waits, remove what was renamed. */
-#define SEGMENT_HIDDEN ".gone" /* after the suffix */
+/* The same in two steps, because the kernel takes long to remove large files: rename them, so that nobody takes them for a
+ * segment's, then, when nobody waits, remove what was renamed. */
 void segment_hide(int dir, uint32_t id);
 void segment_unlink_hidden(int dir, uint32_t id);
 
