@@ -21,7 +21,6 @@ static void call_free(struct call *c)
 {
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->cond);
-    free(c->o.late_arg);
     free(c);
 }
 
@@ -86,11 +85,7 @@ static void on_reply(void *arg, struct link *l, int error, struct link_reply *r)
     pthread_mutex_unlock(&c->lock); /* from here on c is the caller's, unless it has left */
     if (!left && r && error == MSCACHE_EPROTOCOL)
         link_break(l);
-    if (!left)
-        return;
-    if (r && r->type != WIRE_ERROR && c->o.late)
-        c->o.late(c->o.late_arg, l, r);
-    if (is_last(r))
+    if (left && is_last(r))
         call_free(c);
 }
 
@@ -118,7 +113,6 @@ int call_run(struct link *l, struct frame *f, const struct call_options *o)
 
     if (!c) {
         free(f->bytes);
-        free(o->late_arg);
         return MSCACHE_ENOMEM;
     }
     err = link_request(l, f, o->type, 0, on_reply, c);
@@ -159,6 +153,5 @@ int call_run_pumping(struct link *l, struct frame *f, const struct call_options 
         err = link_pump(l, deadline);
     if (err)
         link_fail(l, err); /* p is on the stack: nothing may refer to it any more */
-    free(o->late_arg);
     return err ? err : p.result;
 }

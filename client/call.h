@@ -9,17 +9,12 @@
  * caller waits. 0, or the error that call_run returns; MSCACHE_EPROTOCOL also ends the connection. */
 typedef int (*call_fn)(void *arg, struct link_reply *r);
 
-/* A reply (no ERROR) that came after the caller had gone. */
-typedef void (*call_late_fn)(void *late_arg, struct link *l, struct link_reply *r);
-
 struct call_options {
     enum wire_type type;
     uint32_t timeout_ms; /* 0: as long as the connection lasts */
     call_fn fn;
     void *arg;
-    call_late_fn late; /* NULL: nothing is to be done then */
-    void *late_arg;    /* freed with free(), also on failure */
-    char *err;         /* NULL, or where the text of an ERROR goes; untouched otherwise */
+    char *err; /* NULL, or where the text of an ERROR goes; untouched otherwise */
     size_t err_size;
 };
 

@@ -42,127 +42,7 @@ static int read_found(struct link_reply *r, size_t n, struct client_found *ret)
     return 0;
 }
 
-/* ---- fetch ---- */
-
-struct fetching {
-    struct client_found *ret;
-    size_t n;
-};
-
-static int on_found(void *arg, struct link_reply *r)
-{
-    struct fetching *f = arg;
-
-    return read_found(r, f->n, f->ret);
-}
-
-/* What was asked by a caller that has gone: the claims it was given are nobody's work. */
-struct late {
-    uint64_t cache;
-    size_t n;
-    struct key keys[];
-};
-
-static void on_late(void *arg, struct link *l, struct link_reply *r)
-{
-    const struct late *late = arg;
-    struct wire_found m;
-
-    if (r->type != WIRE_FOUND || get_u32(&r->body) != late->n)
-        return;
-    for (size_t i = 0; i < late->n && get_found(&r->body, &m) == 0; i++)
-        if (m.state == WIRE_CLAIM)
-            post_abandon(l, late->cache, late->keys[i], WIRE_ABANDON_CLOSING);
-}
-
-static struct late *late_new(uint64_t cache, const struct key *keys, size_t n)
-{
-    struct late *late = malloc(sizeof *late + n * sizeof *keys);
-
-    if (!late)
-        return NULL;
-    late->cache = cache;
-    late->n = n;
-    memcpy(late->keys, keys, n * sizeof *keys);
-    return late;
-}
-
-static struct frame fetch_frame(const struct wire_fetch *m)
-{
-    struct frame f = frame_new(32 + m->n * sizeof *m->keys);
-
-    put_fetch(&f.c, m);
-    return f;
-}
-
-static int fetch_on(struct client *c, struct link *l, const struct wire_fetch *m, struct client_found *ret)
-{
-    struct fetching fetching = { ret, m->n };
-    struct call_options o = { .type = WIRE_FETCH, .timeout_ms = SESSION_CALL_MS, .fn = on_found, .arg = &fetching };
-    struct frame f;
-
-    if (m->claimable) {
-        o.late = on_late;
-        o.late_arg = late_new(m->cache, m->keys, m->n);
-        if (!o.late_arg)
-            return MSCACHE_ENOMEM;
-    }
-    f = fetch_frame(m);
-    return session_call(c, l, &f, &o);
-}
-
-/* The daemon does not know the cache any more (it was cleaned by force): open it again, unless another thread
- * has done so. */
-static int open_again(struct client_cache *k, struct link *l, uint64_t id)
-{
-    bool same;
-
-    pthread_mutex_lock(&k->client->lock);
-    same = k->id == id;
-    pthread_mutex_unlock(&k->client->lock);
-    return same ? cache_open_on(k, l, call_run) : 0;
-}
-
-/* Up to WIRE_KEYS_MAX keys. */
-static int fetch_frame_of(struct client_cache *k, struct wire_fetch *m, struct client_found *ret)
-{
-    int err = 0;
-
-    for (int tries = 0; tries < 2; tries++) {
-        struct link *l;
-
-        err = session_use(k->client, k, &l, &m->cache);
-        if (err)
-            return err;
-        err = fetch_on(k->client, l, m, ret);
-        if (err == MSCACHE_ENOENT && tries == 0)
-            open_again(k, l, m->cache);
-        link_unref(l);
-        if (err != MSCACHE_ENOENT)
-            break;
-    }
-    return err;
-}
-
-int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t claimable, struct client_found *ret)
-{
-    while (n) {
-        struct wire_fetch m = { .claimable = claimable, .keys = keys };
-        int err;
-
-        m.n = n < WIRE_KEYS_MAX ? (uint32_t)n : WIRE_KEYS_MAX;
-        err = fetch_frame_of(k, &m, ret);
-        if (err)
-            return err;
-        claimable -= claimable < m.n ? claimable : m.n;
-        keys += m.n;
-        ret += m.n;
-        n -= m.n;
-    }
-    return 0;
-}
-
-/* ---- questions that nobody waits for ---- */
+/* ---- questions ---- */
 
 struct asking {
     struct client *client;
@@ -223,6 +103,14 @@ static void on_answer(void *arg, struct link *l, int error, struct link_reply *r
     free(a);
 }
 
+static struct frame fetch_frame(const struct wire_fetch *m)
+{
+    struct frame f = frame_new(32 + m->n * sizeof *m->keys);
+
+    put_fetch(&f.c, m);
+    return f;
+}
+
 static int ask_on(struct link *l, struct asking *a, const struct client_question *q)
 {
     struct wire_fetch m = { .cache = a->cache, .claimable = q->claimable, .timeout_ms = q->wait_ms, .n = a->n,
@@ -256,6 +144,98 @@ int client_ask(struct client_cache *k, const struct client_question *q, client_a
     if (err)
         free(a);
     return err;
+}
+
+/* ---- questions that the caller waits for ---- */
+
+struct answer {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool there;
+    int error;
+    struct client_found *found;
+};
+
+static bool on_found(void *arg, int error, const struct client_found *found, size_t n)
+{
+    struct answer *a = arg;
+
+    pthread_mutex_lock(&a->lock);
+    a->error = error;
+    if (!error)
+        memcpy(a->found, found, n * sizeof *found);
+    a->there = true;
+    pthread_cond_signal(&a->cond);
+    pthread_mutex_unlock(&a->lock);
+    return true;
+}
+
+static int ask_and_wait(struct client_cache *k, const struct client_question *q, struct client_found *ret)
+{
+    struct answer a = { .found = ret };
+    int err;
+
+    pthread_mutex_init(&a.lock, NULL);
+    pthread_cond_init(&a.cond, NULL);
+    err = client_ask(k, q, on_found, &a);
+    if (!err) {
+        pthread_mutex_lock(&a.lock);
+        while (!a.there)
+            pthread_cond_wait(&a.cond, &a.lock);
+        pthread_mutex_unlock(&a.lock);
+        err = a.error;
+    }
+    pthread_cond_destroy(&a.cond);
+    pthread_mutex_destroy(&a.lock);
+    return err;
+}
+
+static uint64_t id_of(struct client_cache *k)
+{
+    uint64_t id;
+
+    pthread_mutex_lock(&k->client->lock);
+    id = k->id;
+    pthread_mutex_unlock(&k->client->lock);
+    return id;
+}
+
+/* The daemon does not know the cache by this id any more (it was cleaned by force): open it again, unless another thread
+ * has done so. */
+static void open_again(struct client_cache *k, uint64_t id)
+{
+    struct link *l;
+    uint64_t now;
+
+    if (session_use(k->client, k, &l, &now))
+        return;
+    if (now == id)
+        cache_open_on(k, l, call_run);
+    link_unref(l);
+}
+
+int client_fetch(struct client_cache *k, const struct key *keys, size_t n, uint32_t claimable, struct client_found *ret)
+{
+    while (n) {
+        struct client_question q = { .keys = keys, .claimable = claimable };
+        uint64_t id = id_of(k);
+        int err;
+
+        q.n = n < WIRE_KEYS_MAX ? (uint32_t)n : WIRE_KEYS_MAX;
+        err = ask_and_wait(k, &q, ret);
+        if (err == MSCACHE_ENOENT) {
+            open_again(k, id);
+            err = ask_and_wait(k, &q, ret);
+        }
+        if (err)
+            return err;
+        for (uint32_t i = 0; i < q.n; i++)
+            claimable -= ret[i].state == WIRE_CLAIM;
+        keys += q.n;
+        ret += q.n;
+        n -= q.n;
+    }
+    return 0;
 }
 
 void client_abandon(struct client_cache *k, struct key key, enum wire_abandon_why why)

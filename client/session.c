@@ -152,7 +152,6 @@ int session_call(struct client *c, struct link *l, struct frame *f, const struct
 
     if (link_is_slow(l)) {
         free(f->bytes);
-        free(o->late_arg);
         return MSCACHE_ETIMEOUT;
     }
     err = call_run(l, f, o);
