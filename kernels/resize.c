@@ -6,26 +6,13 @@
 
 #include "kernels/resize_sample.h"
 
-/* Inlined with a constant number of channels where that is the usual one. */
-static inline __attribute__((always_inline)) void h_row(uint8_t *dst, const uint8_t *src, int channels,
-                                                        const struct resize_axis *axis)
-{
-    for (int x = 0; x < axis->out; x++, dst += channels) {
-        const uint8_t *in = src + (ptrdiff_t)axis->first[x] * channels;
-        const int32_t *weight = axis->weight + (size_t)x * axis->taps;
-
-        for (int c = 0; c < channels; c++)
-            dst[c] = resize_sample(in + c, channels, weight, axis->count[x]);
-    }
-}
-
 static DECL_RESIZE_H(resize_h_c)
 {
     for (int y = 0; y < rows; y++, dst += dst_stride, src += src_stride) {
-        if (channels == 3)
-            h_row(dst, src, 3, axis);
+        if (channels == 3) /* inlined with a constant number of channels */
+            resize_outputs(dst, src, 3, axis, 0);
         else
-            h_row(dst, src, channels, axis);
+            resize_outputs(dst, src, channels, axis, 0);
     }
 }
 

@@ -24,4 +24,17 @@ static inline uint8_t resize_sample(const uint8_t *src, ptrdiff_t step, const in
     return resize_clip(sum);
 }
 
+/* Outputs [begin, axis->out) of a row of the horizontal pass. */
+static inline __attribute__((always_inline)) void resize_outputs(uint8_t *dst, const uint8_t *row, int channels,
+                                                                 const struct resize_axis *axis, int begin)
+{
+    for (int x = begin; x < axis->out; x++) {
+        const uint8_t *in = row + (ptrdiff_t)axis->first[x] * channels;
+        const int32_t *weight = axis->weight + (size_t)x * axis->taps;
+
+        for (int c = 0; c < channels; c++)
+            dst[(ptrdiff_t)x * channels + c] = resize_sample(in + c, channels, weight, axis->count[x]);
+    }
+}
+
 #endif

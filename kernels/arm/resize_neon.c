@@ -106,19 +106,6 @@ static void h_rows(const struct h_pass *pass, uint8_t *dst0, uint8_t *dst1, cons
     }
 }
 
-static void h_row_end(const struct h_pass *h, uint8_t *dst, const uint8_t *row)
-{
-    const struct resize_axis *axis = h->axis;
-
-    for (int x = h->fast; x < axis->out; x++) {
-        const uint8_t *in = row + (ptrdiff_t)axis->first[x] * h->channels;
-        const int32_t *weight = axis->weight + (size_t)x * axis->taps;
-
-        for (int c = 0; c < h->channels; c++)
-            dst[(ptrdiff_t)x * h->channels + c] = resize_sample(in + c, h->channels, weight, axis->count[x]);
-    }
-}
-
 void resize_h_neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows,
                    int channels, const struct resize_axis *axis)
 {
@@ -131,9 +118,9 @@ void resize_h_neon(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
         const uint8_t *src1 = two ? src + src_stride : src;
 
         h_rows(&h, dst, dst1, src, src1);
-        h_row_end(&h, dst, src);
+        resize_outputs(dst, src, channels, axis, h.fast);
         if (two)
-            h_row_end(&h, dst1, src1);
+            resize_outputs(dst1, src1, channels, axis, h.fast);
     }
 }
 

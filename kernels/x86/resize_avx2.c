@@ -175,20 +175,6 @@ static void h_rows(const struct h_pass *pass, uint8_t *const *dst, const uint8_t
     }
 }
 
-/* What h_rows leaves of a row. */
-static void h_row_end(const struct h_pass *h, uint8_t *dst, const uint8_t *row)
-{
-    const struct resize_axis *axis = h->axis;
-
-    for (int x = h->fast; x < axis->out; x++) {
-        const uint8_t *in = row + (ptrdiff_t)axis->first[x] * h->channels;
-        const int32_t *weight = axis->weight + (size_t)x * axis->taps;
-
-        for (int c = 0; c < h->channels; c++)
-            dst[(ptrdiff_t)x * h->channels + c] = resize_sample(in + c, h->channels, weight, axis->count[x]);
-    }
-}
-
 void resize_h_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int rows,
                    int channels, const struct resize_axis *axis)
 {
@@ -207,7 +193,7 @@ void resize_h_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
         }
         (h.one_block ? h_rows_one_block : h_rows)(&h, out, in);
         for (int i = 0; i < H_ROWS && y + i < rows; i++)
-            h_row_end(&h, out[i], in[i]);
+            resize_outputs(out[i], in[i], channels, axis, h.fast);
     }
 }
 
@@ -255,30 +241,7 @@ static ALWAYS_INLINE void v_bytes(uint8_t *dst, const uint8_t *src, ptrdiff_t st
     _mm256_storeu_si256((__m256i *)dst, _mm256_packus_epi16(ab, cd));
 }
 
-/* Inlined with a constant count where that is small. */
-static ALWAYS_INLINE void v_row(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, int row_bytes,
-                                const struct resize_block *block, int count)
-{
-    int i = 0;
-
-    for (; i + V_BYTES <= row_bytes; i += V_BYTES)
-        v_bytes(dst + i, src + i, stride, block, count);
-    if (i < row_bytes) /* the last bytes, moved left to end with the row */
-        v_bytes(dst + row_bytes - V_BYTES, src + row_bytes - V_BYTES, stride, block, count);
-}
-
-static void v_row_by_count(uint8_t *dst, const uint8_t *src, ptrdiff_t stride, int row_bytes,
-                           const struct resize_block *block, int count)
-{
-    if (count <= 2)
-        v_row(dst, src, stride, row_bytes, block, count);
-    else if (count == 3)
-        v_row(dst, src, stride, row_bytes, block, 3);
-    else if (count == 4)
-        v_row(dst, src, stride, row_bytes, block, 4);
-    else
-        v_row(dst, src, stride, row_bytes, block, count);
-}
+#include "kernels/x86/resize_v_rows.h"
 
 void resize_v_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
                    int row_bytes, const struct resize_axis *axis)
