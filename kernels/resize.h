@@ -44,6 +44,10 @@ size_t resize_axis_size(enum resize_filter filter, int in_size, double box0, dou
 void resize_axis_init(struct resize_axis *axis, void *memory, enum resize_filter filter, int in_size, double box0,
                       double box1, int full_out, int begin, int out);
 
+/* The inputs [*ret_first, *ret_end) that those outputs read. */
+void resize_axis_inputs(enum resize_filter filter, int in_size, double box0, double box1, int full_out, int begin, int out,
+                        int *ret_first, int *ret_end);
+
 /* A view of an image. A negative stride is a view upside down. */
 struct resize_image {
     uint8_t *data;

@@ -93,11 +93,27 @@ static int output_inputs(const struct mapping *m, double center, int *ret_first)
     return end > first ? end - first : 0;
 }
 
+static double center_of(const struct mapping *m, int index)
+{
+    return m->origin + (index + 0.5) * m->scale;
+}
+
+void resize_axis_inputs(enum resize_filter filter, int in_size, double box0, double box1, int full_out,
+                        int begin, int out, int *ret_first, int *ret_end)
+{
+    const struct mapping m = mapping_of(filter, in_size, box0, box1, full_out);
+    int last, count;
+
+    output_inputs(&m, center_of(&m, begin), ret_first);
+    count = output_inputs(&m, center_of(&m, begin + out - 1), &last);
+    *ret_end = last + (count > 1 ? count : 1);
+}
+
 /* Weights of output `index` of the full result, m->taps of them with zeros at the end; returns how many are
  * to be used, at least one. */
 static int output_weights(const struct mapping *m, int index, int *ret_first, double *weight)
 {
-    const double center = m->origin + (index + 0.5) * m->scale;
+    const double center = center_of(m, index);
     const int count = output_inputs(m, center, ret_first);
     double sum = 0.0;
 

@@ -1,8 +1,6 @@
 #include "config.h"
 #include "pipeline/resample.h"
 
-#include <math.h>
-
 #include "common/error.h"
 #include "kernels/nearest.h"
 #include "kernels/resize.h"
@@ -26,23 +24,42 @@ struct job {
     ptrdiff_t dst_stride;
 };
 
-/* How far a filter reaches from the middle of an output, in inputs of a scale of 1. */
-static const double reaches[] = {
-    [INTERPOLATION_NEAREST] = 0.5, [INTERPOLATION_NEAREST_EXACT] = 0.5, [INTERPOLATION_BILINEAR] = 1,
-    [INTERPOLATION_BICUBIC] = 2,   [INTERPOLATION_BOX] = 0.5,           [INTERPOLATION_HAMMING] = 1,
-    [INTERPOLATION_LANCZOS] = 3,
-};
+static enum resize_filter filter_of(enum interpolation i)
+{
+    switch (i) {
+    case INTERPOLATION_BICUBIC: return RESIZE_BICUBIC;
+    case INTERPOLATION_BOX: return RESIZE_BOX;
+    case INTERPOLATION_HAMMING: return RESIZE_HAMMING;
+    case INTERPOLATION_LANCZOS: return RESIZE_LANCZOS;
+    default: return RESIZE_BILINEAR;
+    }
+}
 
-/* The inputs that the outputs of an axis are made of, with one more at both sides for what is rounded differently here. */
+typedef void (*index_fn)(int32_t *index, int in, int full, int begin, int out);
+
+/* NULL: it is a filter. */
+static index_fn index_of(enum interpolation i)
+{
+    return i == INTERPOLATION_NEAREST ? nearest_index : i == INTERPOLATION_NEAREST_EXACT ? nearest_exact_index : NULL;
+}
+
+/* The inputs that the outputs of an axis are made of. */
 static void find_inputs(struct span s, enum interpolation interpolation, int *ret_first, int *ret_n)
 {
-    double scale = (double)s.in / s.full, reach = reaches[interpolation] * (scale > 1 ? scale : 1) + 1;
-    double first = floor((s.begin + 0.5) * scale - reach), end = ceil((s.begin + s.out - 0.5) * scale + reach);
+    index_fn index = index_of(interpolation);
+    int32_t first, last;
+    int begin, end;
 
-    first = first > 0 ? first : 0;
-    end = end < s.in ? end : s.in;
-    *ret_first = s.skip + (int)first;
-    *ret_n = (int)(end - first);
+    if (index) {
+        index(&first, s.in, s.full, s.begin, 1);
+        index(&last, s.in, s.full, s.begin + s.out - 1, 1);
+        begin = first;
+        end = last + 1;
+    } else {
+        resize_axis_inputs(filter_of(interpolation), s.in, 0, s.in, s.full, s.begin, s.out, &begin, &end);
+    }
+    *ret_first = s.skip + begin;
+    *ret_n = end - begin;
 }
 
 struct region resample_inputs(const struct view *v)
@@ -76,8 +93,7 @@ static size_t aligned(size_t n)
 
 static int run_nearest(struct run *r, const struct job *j)
 {
-    void (*index)(int32_t *, int, int, int, int) =
-        j->interpolation == INTERPOLATION_NEAREST ? nearest_index : nearest_exact_index;
+    index_fn index = index_of(j->interpolation);
     int32_t *x = scratch_get(&r->worker->tables, ((size_t)j->x.out + (size_t)j->y.out) * sizeof *x), *y;
 
     if (!x)
@@ -91,17 +107,6 @@ static int run_nearest(struct run *r, const struct job *j)
 }
 
 /* ---- filters ---- */
-
-static enum resize_filter filter_of(enum interpolation i)
-{
-    switch (i) {
-    case INTERPOLATION_BICUBIC: return RESIZE_BICUBIC;
-    case INTERPOLATION_BOX: return RESIZE_BOX;
-    case INTERPOLATION_HAMMING: return RESIZE_HAMMING;
-    case INTERPOLATION_LANCZOS: return RESIZE_LANCZOS;
-    default: return RESIZE_BILINEAR;
-    }
-}
 
 /* The pixels that the axes read, multiplied by their alpha, take the place of the source's. */
 static int multiply_alpha(struct run *r, struct job *j, const struct resize_axis *horizontal,
@@ -240,7 +245,5 @@ int resample_view(struct run *r, uint8_t *dst, size_t stride)
 {
     struct job j = job_of(r, dst, stride);
 
-    if (j.interpolation == INTERPOLATION_NEAREST || j.interpolation == INTERPOLATION_NEAREST_EXACT)
-        return run_nearest(r, &j);
-    return run_parts(r, &j);
+    return index_of(j.interpolation) ? run_nearest(r, &j) : run_parts(r, &j);
 }
