@@ -33,13 +33,6 @@ AVX512 static inline __m512i spread_index(int c)
     return _mm512_loadu_si512(index);
 }
 
-AVX512 static inline __m512 avx512_channel(__m512i x, __m512i index, __m512 scale, __m512 shift)
-{
-    __m512i v = _mm512_maskz_permutexvar_epi8(0x1111111111111111u, index, x);
-
-    return _mm512_fmadd_ps(_mm512_cvtepi32_ps(v), scale, shift);
-}
-
 /* 16 packed pixels from pixel i on. Where the bytes behind them may be read, they are: loads of whole vectors wait less for memory
  * than masked ones; and those of a kilobyte later are on their way meanwhile. */
 AVX512 static inline __m512i avx512_load(const uint8_t *src, size_t pixels, size_t i)
@@ -50,41 +43,49 @@ AVX512 static inline __m512i avx512_load(const uint8_t *src, size_t pixels, size
     return 3 * i + 64 <= 3 * pixels ? _mm512_loadu_si512(at) : _mm512_maskz_loadu_epi8(0xffffffffffffu, at);
 }
 
+struct avx512_constants {
+    __m512i index;
+    __m512 scale, shift;
+};
+
+AVX512 static inline void avx512_init(struct avx512_constants k[3])
+{
+    for (int c = 0; c < 3; c++)
+        k[c] = (struct avx512_constants){ spread_index(c), _mm512_set1_ps(scale_of(c)), _mm512_set1_ps(shift_of(c)) };
+}
+
+AVX512 static inline __m512 avx512_channel(__m512i x, const struct avx512_constants *k)
+{
+    __m512i v = _mm512_maskz_permutexvar_epi8(0x1111111111111111u, k->index, x);
+
+    return _mm512_fmadd_ps(_mm512_cvtepi32_ps(v), k->scale, k->shift);
+}
+
 AVX512 static void avx512_f32(float *dst, const uint8_t *src, size_t pixels)
 {
-    __m512i index[3];
-    __m512 scale[3], shift[3];
+    struct avx512_constants k[3];
 
-    for (int c = 0; c < 3; c++) {
-        index[c] = spread_index(c);
-        scale[c] = _mm512_set1_ps(scale_of(c));
-        shift[c] = _mm512_set1_ps(shift_of(c));
-    }
+    avx512_init(k);
     for (size_t i = 0; i < pixels; i += 16) {
         __m512i x = avx512_load(src, pixels, i);
 
         for (int c = 0; c < 3; c++)
-            _mm512_stream_ps(dst + (size_t)c * pixels + i, avx512_channel(x, index[c], scale[c], shift[c]));
+            _mm512_stream_ps(dst + (size_t)c * pixels + i, avx512_channel(x, &k[c]));
     }
     _mm_sfence();
 }
 
 AVX512 static void avx512_f16(uint16_t *dst, const uint8_t *src, size_t pixels)
 {
-    __m512i index[3];
-    __m512 scale[3], shift[3];
+    struct avx512_constants k[3];
 
-    for (int c = 0; c < 3; c++) {
-        index[c] = spread_index(c);
-        scale[c] = _mm512_set1_ps(scale_of(c));
-        shift[c] = _mm512_set1_ps(shift_of(c));
-    }
+    avx512_init(k);
     for (size_t i = 0; i < pixels; i += 16) {
         __m512i x = avx512_load(src, pixels, i);
 
         for (int c = 0; c < 3; c++)
             _mm256_stream_si256((__m256i *)(void *)(dst + (size_t)c * pixels + i),
-                                _mm512_cvtps_ph(avx512_channel(x, index[c], scale[c], shift[c]), 0));
+                                _mm512_cvtps_ph(avx512_channel(x, &k[c]), 0));
     }
     _mm_sfence();
 }

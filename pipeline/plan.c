@@ -357,16 +357,24 @@ static void fill_shape(struct plan_shape *ret, const struct op_shape *s, enum dt
     ret->bytes = (size_t)s->count * (size_t)s->height * (size_t)s->width * (size_t)s->channels * dtype_size(dtype);
 }
 
+/* The form of what steps [from, to) make of an image of form *s. */
+static int shape_steps(const struct plan *p, int from, int to, struct op_shape *s, char *err, size_t err_size)
+{
+    int code = 0;
+
+    for (int i = from; i < to && code == 0; i++)
+        code = run_shape(&p->step[i], s, err, err_size);
+    return code;
+}
+
 int plan_shape_from(const struct plan *p, int step, struct op_shape s, struct plan_shape *ret, char *err, size_t err_size)
 {
     enum dtype dtype = plan_dtype(p, s.dtype);
-    int code;
+    int code = p->shape.fixed ? 0 : shape_steps(p, step, p->samples, &s, err, err_size);
 
-    for (int i = step; i < p->samples && !p->shape.fixed; i++)
-        if ((code = run_shape(&p->step[i], &s, err, err_size)) != 0)
-            return code;
-    fill_shape(ret, p->shape.fixed ? &p->shape : &s, dtype);
-    return 0;
+    if (code == 0)
+        fill_shape(ret, p->shape.fixed ? &p->shape : &s, dtype);
+    return code;
 }
 
 int plan_shape(const struct plan *p, const struct image *form, struct plan_shape *ret, char *err, size_t err_size)
@@ -378,10 +386,11 @@ size_t plan_prefix_bytes(const struct plan *p, int width, int height)
 {
     int channels = p->options.mode == DECODE_GRAY ? 1 : 3;
     struct op_shape s = { .width = width, .height = height, .channels = channels, .dtype = DTYPE_UINT8, .count = 1 };
+    struct plan_shape shape;
     char unused[256];
 
-    for (int i = 0; i < p->cut; i++)
-        if (run_shape(&p->step[i], &s, unused, sizeof unused) != 0)
-            return 0;
-    return (size_t)s.count * (size_t)s.height * (size_t)s.width * (size_t)s.channels * dtype_size(s.dtype);
+    if (shape_steps(p, 0, p->cut, &s, unused, sizeof unused) != 0)
+        return 0;
+    fill_shape(&shape, &s, s.dtype);
+    return shape.bytes;
 }

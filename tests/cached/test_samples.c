@@ -63,60 +63,46 @@ Test(samples, claims_end_with_what_was_asked_for_and_with_the_limit)
     hang_up(c);
 }
 
-/* States of the answer to a FETCH of samples 1 to 4 of which two may be claimed. */
-static void fetch_four(struct connection *c, uint64_t cache, unsigned char states[4])
+/* While another client decodes sample 1, `c` asks for samples 1 to 4 and may be given two. */
+static void expect_four(struct connection *c, const unsigned char want[4])
 {
     struct key keys[4] = { sample(1), sample(2), sample(3), sample(4) };
+    struct connection *other = dial_and_greet(&d);
+    uint64_t cache = open_cache(c, "d");
     struct wire_found found;
     struct cursor body;
 
+    open_cache(other, "d");
+    cr_expect(eq(u8, fetch(other, cache, 1, 1).state, WIRE_CLAIM));
     SAY(c, FETCH, put_fetch, (&(struct wire_fetch){ cache, 2, 0, 4, keys }));
     body = hear(c, WIRE_FOUND);
     cr_assert(eq(u32, get_u32(&body), 4));
     for (int i = 0; i < 4; i++) {
         cr_assert(eq(int, get_found(&body, &found), 0));
-        states[i] = found.state;
+        cr_expect(eq(u8, found.state, want[i]));
     }
+    hang_up(c);
+    hang_up(other);
 }
 
 Test(samples, the_first_absent_samples_are_claimed_wherever_they_stand)
 {
     const unsigned char want[4] = { WIRE_PENDING, WIRE_CLAIM, WIRE_CLAIM, WIRE_ABSENT };
-    unsigned char states[4];
-    struct connection *a, *b;
-    uint64_t cache;
 
     daemon_start(&d, NULL);
-    a = dial_and_greet(&d);
-    b = dial_and_greet(&d);
-    cache = open_cache(a, "d");
-    open_cache(b, "d");
-    cr_expect(eq(u8, fetch(b, cache, 1, 1).state, WIRE_CLAIM));
-    fetch_four(a, cache, states);
-    cr_expect_arr_eq(states, want, sizeof want);
-    hang_up(a);
-    hang_up(b);
+    expect_four(dial_and_greet(&d), want);
 }
 
 Test(samples, a_client_of_version_1_is_given_claims_only_where_it_looks_for_them)
 {
     const unsigned char want[4] = { WIRE_PENDING, WIRE_CLAIM, WIRE_ABSENT, WIRE_ABSENT };
-    unsigned char states[4];
-    struct connection *a, *b;
-    uint64_t cache;
+    struct connection *old;
 
     daemon_start(&d, NULL);
-    a = dial(d.root, NULL);
-    SAY(a, HELLO, put_hello, (&(struct wire_hello){ 1, 1, text_of("old") }));
-    hear(a, WIRE_WELCOME);
-    b = dial_and_greet(&d);
-    cache = open_cache(a, "d");
-    open_cache(b, "d");
-    cr_expect(eq(u8, fetch(b, cache, 1, 1).state, WIRE_CLAIM));
-    fetch_four(a, cache, states);
-    cr_expect_arr_eq(states, want, sizeof want);
-    hang_up(a);
-    hang_up(b);
+    old = dial(d.root, NULL);
+    SAY(old, HELLO, put_hello, (&(struct wire_hello){ 1, 1, text_of("old") }));
+    hear(old, WIRE_WELCOME);
+    expect_four(old, want);
 }
 
 Test(samples, a_late_put_is_stored_and_a_second_one_is_a_duplicate)

@@ -11,6 +11,7 @@
 #include "kernels/resize.h"
 #include "pipeline/plan.h"
 #include "pipeline/run.h"
+#include "tests/pipeline/photo.h"
 
 /* ---- a plain reference: images of packed RGB ---- */
 
@@ -368,26 +369,6 @@ Test(suffix, a_deterministic_operator_in_between_changes_no_draw)
 }
 
 /* ---- the prefix ---- */
-
-struct file {
-    uint8_t *bytes;
-    size_t n;
-};
-
-static struct file photo(const char *name)
-{
-    const char *src = getenv("MSCACHE_SRC");
-    char path[4096];
-    struct file f = { malloc(1 << 22), 0 };
-    FILE *in;
-
-    snprintf(path, sizeof path, "%s/photos/%s", src ? src : ".", name);
-    in = fopen(path, "rb");
-    cr_assert_not_null(in, "%s", path);
-    f.n = fread(f.bytes, 1, 1 << 22, in);
-    fclose(in);
-    return f;
-}
 
 struct placed {
     int calls;

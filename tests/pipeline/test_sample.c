@@ -13,26 +13,7 @@
 #include "kernels/cpu.h"
 #include "pipeline/plan.h"
 #include "pipeline/run.h"
-
-struct file {
-    uint8_t *bytes;
-    size_t n;
-};
-
-static struct file photo(const char *name)
-{
-    const char *src = getenv("MSCACHE_SRC");
-    char path[4096];
-    struct file f = { malloc(1 << 22), 0 };
-    FILE *in;
-
-    snprintf(path, sizeof path, "%s/photos/%s", src ? src : ".", name);
-    in = fopen(path, "rb");
-    cr_assert_not_null(in, "%s", path);
-    f.n = fread(f.bytes, 1, 1 << 22, in);
-    fclose(in);
-    return f;
-}
+#include "tests/pipeline/photo.h"
 
 static const char *const names[] = { "animal/animal_00.jpg", "animal/animal_05.png", "object/object_01.jpg" };
 enum { PHOTOS = sizeof names / sizeof *names };
