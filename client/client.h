@@ -110,18 +110,12 @@ struct client_held {
 void client_hold(struct client *c, const struct location *at, size_t n, struct client_held *ret);
 void client_let_go(struct client *c, const struct client_held *held, size_t n);
 
-/* client_read of a held record, without client_release. */
+/* A held record: its pages populated (MADV_POPULATE_READ, or pread where the kernel has none), its header compared with
+ * cache and key, and, unless `verified`, its payload with its checksum. Its segment stays mapped until client_let_go.
+ * MSCACHE_ENOENT: the segment was retired, ask again; MSCACHE_EDAMAGED or MSCACHE_EIO: treat as a miss and call
+ * client_report; MSCACHE_ELIMIT: the segment could not be mapped, a miss too. */
 int client_read_held(struct client_cache *k, struct key key, const struct client_held *held, bool verified,
                      struct client_record *ret);
-
-/* The record at a location: mapped, its pages populated (MADV_POPULATE_READ, or pread where the kernel has
- * none), its header compared with cache and key, and, unless `verified`, its payload with its checksum. The
- * segment stays mapped until client_release. MSCACHE_ENOENT: the segment was retired, ask again;
- * MSCACHE_EDAMAGED or MSCACHE_EIO: treat as a miss and call client_report; MSCACHE_ELIMIT: the segment could
- * not be mapped, a miss too. */
-int client_read(struct client_cache *k, struct key key, struct location location, bool verified,
-                struct client_record *ret);
-void client_release(struct client *c, struct location location);
 
 /* ---- reading ahead ---- */
 

@@ -41,19 +41,6 @@ int client_read_held(struct client_cache *k, struct key key, const struct client
     return 0;
 }
 
-int client_read(struct client_cache *k, struct key key, struct location location, bool verified,
-                struct client_record *ret)
-{
-    struct client_held held;
-    int err;
-
-    client_hold(k->client, &location, 1, &held);
-    err = client_read_held(k, key, &held, verified, ret);
-    if (err)
-        client_let_go(k->client, &held, 1);
-    return err;
-}
-
 void client_hold(struct client *c, const struct location *at, size_t n, struct client_held *ret)
 {
     for (size_t i = 0; i < n; i++)
@@ -86,11 +73,6 @@ void client_let_go(struct client *c, const struct client_held *held, size_t n)
 
     for (size_t i = 0; i < n_gone; i++)
         tell_retired(c, gone[i].segment, gone[i].teller);
-}
-
-void client_release(struct client *c, struct location location)
-{
-    client_let_go(c, &(struct client_held){ .location = location }, 1);
 }
 
 static int on_ok(void *arg, struct link_reply *r)

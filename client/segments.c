@@ -121,7 +121,7 @@ static void grow(struct segments *s)
     free(old);
 }
 
-/* Take a segment out. What still has users is kept aside until the end, because client_release only knows the
+/* Take a segment out. What still has users is kept aside until the end, because segments_release only knows the
  * number and cannot say which of two segments it means. */
 static void put_aside(struct segments *s, struct segment **p)
 {

@@ -163,7 +163,7 @@ Test(client, a_damaged_record_is_found_and_reported)
     cr_assert_geq(fd, 0);
     cr_assert_eq(pwrite(fd, "x", 1, (off_t)at.offset * RECORD_ALIGN + RECORD_HEAD_SIZE + 100), 1);
     close(fd);
-    cr_assert_eq(client_read(k, world_key(1), at, false, &record), MSCACHE_EDAMAGED);
+    cr_assert_eq(world_read(k, world_key(1), at, false, &record), MSCACHE_EDAMAGED);
     cr_assert_eq(client_report(k, world_key(1), at), 0);
     cr_assert_eq(world_fetch(k, world_key(1), 1).state, WIRE_CLAIM);
     client_free(c);
@@ -176,12 +176,12 @@ Test(client, a_location_of_another_sample_is_damage)
     struct location at = world_store(c, k, world_key(1), 1), off = at;
     struct client_record record;
 
-    cr_assert_eq(client_read(k, world_key(2), at, true, &record), MSCACHE_EDAMAGED);
+    cr_assert_eq(world_read(k, world_key(2), at, true, &record), MSCACHE_EDAMAGED);
     off.length--;
-    cr_assert_eq(client_read(k, world_key(1), off, true, &record), MSCACHE_EDAMAGED);
+    cr_assert_eq(world_read(k, world_key(1), off, true, &record), MSCACHE_EDAMAGED);
     off = at;
     off.offset++;
-    cr_assert_eq(client_read(k, world_key(1), off, true, &record), MSCACHE_EDAMAGED);
+    cr_assert_eq(world_read(k, world_key(1), off, true, &record), MSCACHE_EDAMAGED);
     world_check(c, k, world_key(1), at, 1);
     client_free(c);
 }
@@ -196,7 +196,7 @@ Test(client, a_truncated_segment_is_an_error_and_not_a_signal)
 
     segment_path(path, sizeof path);
     cr_assert_eq(truncate(path, 0), 0);
-    cr_assert_eq(client_read(k, world_key(1), at, false, &record), MSCACHE_EIO);
+    cr_assert_eq(world_read(k, world_key(1), at, false, &record), MSCACHE_EIO);
     cr_assert_eq(client_report(k, world_key(1), at), 0);
     cr_assert_neq(world_fetch(k, world_key(1), 1).state, WIRE_HIT);
     client_free(c);
@@ -220,16 +220,16 @@ Test(client, a_record_in_use_survives_the_cleaning_of_its_cache)
     struct client_record record, again;
     uint64_t messages;
 
-    cr_assert_eq(client_read(k, world_key(1), at, false, &record), 0);
+    cr_assert_eq(world_read(k, world_key(1), at, false, &record), 0);
     clean_all(admin);
-    while (client_read(k, world_key(1), at, false, &again) == 0)
-        client_release(c, at); /* until RETIRE has come */
+    while (world_read(k, world_key(1), at, false, &again) == 0)
+        world_release(c, at); /* until RETIRE has come */
     for (size_t i = 0; i < record.length; i++)
         cr_assert_eq(record.data[i], 7);
     messages = client_messages(c);
-    client_release(c, at);
+    world_release(c, at);
     cr_assert_eq(client_messages(c), messages + 1, "RETIRED is sent");
-    cr_assert_eq(client_read(k, world_key(1), at, false, &again), MSCACHE_ENOENT);
+    cr_assert_eq(world_read(k, world_key(1), at, false, &again), MSCACHE_ENOENT);
     client_free(admin);
     client_free(c);
 }

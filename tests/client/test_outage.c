@@ -21,7 +21,7 @@ Test(outage, after_a_kill_a_new_daemon_has_the_samples_and_old_maps_stay)
     pid_t first = world_daemon(c);
     struct client_found found;
 
-    cr_assert_eq(client_read(k, world_key(1), at, false, &record), 0);
+    cr_assert_eq(world_read(k, world_key(1), at, false, &record), 0);
     world_kill(first);
     found = world_fetch_until(k, world_key(1), 0);
     cr_assert_neq(world_daemon(c), first);
@@ -29,7 +29,7 @@ Test(outage, after_a_kill_a_new_daemon_has_the_samples_and_old_maps_stay)
     world_check(c, k, world_key(1), found.location, 5);
     world_check(c, k, world_key(1), at, 5);
     cr_assert_eq(record.data[WORLD_BYTES - 1], 5);
-    client_release(c, at);
+    world_release(c, at);
     client_free(c);
 }
 
@@ -76,15 +76,15 @@ Test(outage, locations_of_another_store_are_forgotten)
     struct client_record record, again;
     char command[128];
 
-    cr_assert_eq(client_read(k, world_key(1), at, false, &record), 0);
+    cr_assert_eq(world_read(k, world_key(1), at, false, &record), 0);
     world_kill(world_daemon(c));
     snprintf(command, sizeof command, "rm -rf %s/*", world_root);
     cr_assert_eq(system(command), 0);
     cr_assert_neq(world_fetch_until(k, world_key(1), 0).state, WIRE_HIT);
-    cr_assert_eq(client_read(k, world_key(1), at, false, &again), MSCACHE_ENOENT);
+    cr_assert_eq(world_read(k, world_key(1), at, false, &again), MSCACHE_ENOENT);
     world_check(c, k, world_key(1), world_store(c, k, world_key(1), 6), 6);
     cr_assert_eq(record.data[0], 5);
-    client_release(c, at);
+    world_release(c, at);
     client_free(c);
 }
 

@@ -39,7 +39,7 @@ static int child_reads(unsigned n, unsigned char value)
     if (client_new(&c, &o, err, sizeof err) || client_cache_open(&k, c, &ko))
         return 1;
     bad = client_fetch(k, &key, 1, 0, &found) || found.state != WIRE_HIT ||
-          client_read(k, key, found.location, false, &r) || r.data[0] != value;
+          world_read(k, key, found.location, false, &r) || r.data[0] != value;
     client_free(c);
     return bad;
 }
@@ -102,14 +102,14 @@ Test(processes, a_forked_child_has_the_maps_and_makes_its_own_connection)
     struct client_record held;
     pid_t child;
 
-    cr_assert_eq(client_read(k, key, at, false, &held), 0);
+    cr_assert_eq(world_read(k, key, at, false, &held), 0);
     child = fork();
     if (child == 0) {
         struct client_record r;
         struct client_found found;
         struct told told;
 
-        if (held.data[0] != 9 || client_connected(c) || client_read(k, key, at, false, &r))
+        if (held.data[0] != 9 || client_connected(c) || world_read(k, key, at, false, &r))
             _exit(1);
         if (client_fetch(k, &key, 1, 0, &found) || found.state != WIRE_HIT || !client_connected(c))
             _exit(2);
@@ -196,10 +196,10 @@ static void *busy(void *arg)
 
         if (client_fetch(w->cache, &key, 1, 0, &found) || found.state != WIRE_HIT)
             atomic_fetch_add(&w->wrong, 1);
-        if (client_read(w->cache, key, w->at, false, &r) || r.data[0] != 9)
+        if (world_read(w->cache, key, w->at, false, &r) || r.data[0] != 9)
             atomic_fetch_add(&w->wrong, 1);
         else
-            client_release(w->client, w->at);
+            world_release(w->client, w->at);
         if (client_arena_take(w->client, 1000, &slice) == 0)
             client_arena_give(&slice);
     }
@@ -229,9 +229,9 @@ Test(processes, children_forked_while_threads_are_at_work_do_not_hang)
 
             if (client_fetch(w.cache, &key, 1, 0, &found) || found.state != WIRE_HIT)
                 _exit(1);
-            if (client_read(w.cache, key, w.at, false, &r) || r.data[0] != 9)
+            if (world_read(w.cache, key, w.at, false, &r) || r.data[0] != 9)
                 _exit(2);
-            client_release(w.client, w.at);
+            world_release(w.client, w.at);
             client_free(w.client);
             _exit(0);
         }

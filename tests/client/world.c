@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/session.h"
 #include "common/error.h"
 
 char world_root[] = "/tmp/mscache-test-XXXXXX";
@@ -217,10 +218,27 @@ struct location world_store(struct client *c, struct client_cache *k, struct key
     return told.found.location;
 }
 
+int world_read(struct client_cache *k, struct key key, struct location at, bool verified, struct client_record *ret)
+{
+    struct client_held held;
+    int err;
+
+    client_hold(k->client, &at, 1, &held);
+    err = client_read_held(k, key, &held, verified, ret);
+    if (err)
+        client_let_go(k->client, &held, 1);
+    return err;
+}
+
+void world_release(struct client *c, struct location at)
+{
+    client_let_go(c, &(struct client_held){ .location = at }, 1);
+}
+
 void world_check(struct client *c, struct client_cache *k, struct key key, struct location at, unsigned char value)
 {
     struct client_record record;
-    int err = client_read(k, key, at, false, &record);
+    int err = world_read(k, key, at, false, &record);
 
     cr_assert_eq(err, 0, "%s", mscache_strerror(err));
     cr_assert_eq(record.length, WORLD_BYTES);
@@ -228,5 +246,5 @@ void world_check(struct client *c, struct client_cache *k, struct key key, struc
     cr_assert_eq(record.shape[0], WORLD_SIDE);
     for (size_t i = 0; i < record.length; i++)
         cr_assert_eq(record.data[i], value);
-    client_release(c, at);
+    world_release(c, at);
 }

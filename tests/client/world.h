@@ -60,6 +60,10 @@ struct location world_store(struct client *c, struct client_cache *k, struct key
 /* Offer a sample that is claimed already; told_done tells t. */
 int world_put(struct client *c, struct client_cache *k, struct key key, unsigned char value, struct told *t);
 
+/* Hold and read one record, until world_release; on an error it is not held. */
+int world_read(struct client_cache *k, struct key key, struct location at, bool verified, struct client_record *ret);
+void world_release(struct client *c, struct location at);
+
 /* Is the sample there, with that value? Reads and releases it. */
 void world_check(struct client *c, struct client_cache *k, struct key key, struct location at, unsigned char value);
 
